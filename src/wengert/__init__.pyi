@@ -59,6 +59,7 @@ from wengert import cuda as cuda
 from wengert import distributions as distributions
 from wengert import fft as fft
 from wengert import func as func
+from wengert import hips as hips
 from wengert import hub as hub
 from wengert import linalg as linalg
 from wengert import masked as masked

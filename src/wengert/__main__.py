@@ -1,4 +1,4 @@
-"""`python -m wengert run SCRIPT ...` and `python -m wengert migrate FILE ...`; see wengert.compat."""
+"""`python -m wengert run [--hips] SCRIPT ...` and `python -m wengert migrate FILE ...`; see wengert.compat."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "run":
         from wengert.compat.script import run_script
 
+        if options.hips:
+            from wengert.compat.hips import install_hips
+
+            install_hips()
         run_script([options.script, *options.arguments])
         return 0
     from wengert.compat.migration import migrate_files
@@ -24,6 +28,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m wengert", description="Programs that were written for torch.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="run a script with `import torch` meaning wengert")
+    run.add_argument("--hips", action="store_true", help="also with `import autograd` (HIPS autograd) meaning wengert.hips")
     run.add_argument("script", help="a Python file")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
     migrate = commands.add_parser("migrate", help="list spellings that torch has given up, with today's")

@@ -18,6 +18,7 @@ IMPORT_BY_NAME = {
     "__config__": "facts that only a build writes",
     "autograd": "public names that are loaded when first used",
     "autograd.graph": "public names that are loaded when first used",
+    "compat.hips": "the modules behind the names of HIPS autograd",
     "compat.modules": "the modules behind torch's names",
     "distributions": "distributions that are loaded when first used",
     "errors": "messages that are loaded when first used",

@@ -37,7 +37,7 @@ LAYERS = [
     {"program"},
     {"compiler"},
     {"_dynamo"},
-    {"compat", "testing"},
+    {"compat", "hips", "testing"},
     {"_C", "_vmap_internals", "functorch", "jit"},
     {"__config__", "__init__", "__main__", "_build_facts"},
 ]

@@ -61,7 +61,7 @@ def _replace_arguments(args: tuple[Any, ...], positions: Sequence[int], replacem
     return tuple(found)
 
 
-def _as_variable(x: Any) -> Any:
+def as_variable(x: Any) -> Any:
     """Return the alias of x to call f with. It requires grad, and belongs to the outer graph and levels as x does."""
     if not isinstance(x, TensorBase):
         raise errors.ElementError(f"Thing passed to transform API must be Tensor, got {type(x)}")
@@ -110,24 +110,24 @@ def leads_outside(tensors: Iterable[Any], variables: Iterable[Any]) -> bool:
     return False
 
 
-def _detach_results(tree: Any, variables: Sequence[Any], keep: bool) -> Any:
+def detach_results(tree: Any, variables: Sequence[Any], keep: bool) -> Any:
     """Detach the tensors in a tree of results from the variables, unless keep and they lead to leaves outside."""
-    return tree_map(lambda x: _detach_result(x, variables, keep), tree)
+    return tree_map(lambda x: detach_result(x, variables, keep), tree)
 
 
-def _detach_result(x: Any, variables: Sequence[Any], keep: bool) -> Any:
-    """_released for one result."""
+def detach_result(x: Any, variables: Sequence[Any], keep: bool) -> Any:
+    """detach_results for one result."""
     if not isinstance(x, TensorBase) or not x.requires_grad or (keep and leads_outside([x], variables)):
         return x
     free: Any = x.detach()  # type: ignore[attr-defined]
     for level in levels_around():
         tangent = level.find(x)
         if tangent is not None:
-            level.set(free, _detach_result(tangent, variables, keep))
+            level.set(free, detach_result(tangent, variables, keep))
     return free
 
 
-def _backward(
+def gradients_in(
     outputs: Sequence[Any], variables: Sequence[Any], cotangents: Sequence[Any], retain_graph: bool, create_graph: bool
 ) -> list[Any]:
     """Return the gradients in the variables; zeros for unused ones."""
@@ -191,7 +191,7 @@ def _vjp(
     keep = grad_enabled()
     leaves, form = tree_flatten(tuple([args[i] for i in positions]))
     with set_recording(True):
-        variables = [_as_variable(x) for x in leaves]
+        variables = [as_variable(x) for x in leaves]
         result = func(*_replace_arguments(args, positions, tree_unflatten(variables, form)))
     output, aux = _split_aux(result, has_aux, call)
     outputs = tree_flatten(output)[0]
@@ -200,10 +200,10 @@ def _vjp(
 
     def pull_back(seeds: list[Any]) -> list[Any]:
         create_graph = grad_enabled() and (outside or any(s.requires_grad for s in seeds))
-        found = _backward(outputs, variables, seeds, True, create_graph)
-        return [_detach_result(x, variables, create_graph) for x in found]
+        found = gradients_in(outputs, variables, seeds, True, create_graph)
+        return [detach_result(x, variables, create_graph) for x in found]
 
-    return _detach_results(output, variables, keep), _detach_results(aux, variables, keep), pull_back, outputs
+    return detach_results(output, variables, keep), detach_results(aux, variables, keep), pull_back, outputs
 
 
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
@@ -215,7 +215,7 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
         positions = _argument_positions(args, argnums)
         leaves, form = tree_flatten(tuple([args[i] for i in positions]))
         with set_recording(True):
-            variables = [_as_variable(x) for x in leaves]
+            variables = [as_variable(x) for x in leaves]
             result = func(*_replace_arguments(args, positions, tree_unflatten(variables, form)), **kwargs)
         value, aux = _split_aux(result, has_aux, "grad_and_value(f)(*args)")
         if not isinstance(value, TensorBase):
@@ -228,9 +228,9 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
         create_graph = keep and leads_outside([value], variables)
         seed = wrap(np.ones((), value._array.dtype))
         # Keep the graph if an outer derivative or aux may need it.
-        found = _backward([value], variables, [seed], create_graph or has_aux, create_graph)
-        gradient = tree_unflatten(_detach_results(found, variables, create_graph), form)
-        value, aux = _detach_results(value, variables, keep), _detach_results(aux, variables, keep)
+        found = gradients_in([value], variables, [seed], create_graph or has_aux, create_graph)
+        gradient = tree_unflatten(detach_results(found, variables, create_graph), form)
+        value, aux = detach_results(value, variables, keep), detach_results(aux, variables, keep)
         return gradient[0] if isinstance(argnums, int) else gradient, (value, aux) if has_aux else value
 
     return gradient_and_value
@@ -329,11 +329,11 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     leaves, form = tree_flatten(primals)
     keep = grad_enabled()
     with set_recording(True):
-        variables = [_as_variable(x) for x in leaves]
+        variables = [as_variable(x) for x in leaves]
         outputs, output_form = tree_flatten(func(*tree_unflatten(variables, form)))
         _check_outputs("linearize(f, *primals)", outputs)
         duals = [_zeros(x).requires_grad_() for x in outputs]
-        products = _backward(outputs, variables, duals, True, True)
+        products = gradients_in(outputs, variables, duals, True, True)
     outside = keep and leads_outside(outputs, variables)
 
     def jvp_fn(*tangents: Any) -> Any:
@@ -349,10 +349,10 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
                         f"{getattr(x, what)} of the corresponding primal."
                     )
         create_graph = grad_enabled() and (outside or any(t.requires_grad for t in directions))
-        found = _backward(products, duals, directions, True, create_graph)
-        return tree_unflatten(_detach_results(found, [*variables, *duals], create_graph), output_form)
+        found = gradients_in(products, duals, directions, True, create_graph)
+        return tree_unflatten(detach_results(found, [*variables, *duals], create_graph), output_form)
 
-    return tree_unflatten(_detach_results(outputs, variables, keep), output_form), jvp_fn
+    return tree_unflatten(detach_results(outputs, variables, keep), output_form), jvp_fn
 
 
 # -- matrices ----------------------------------------------------------------------------------------------------------

@@ -368,7 +368,7 @@ def _as_condition(condition):
             raise errors.wrong_argument_type("where", "condition", 0, type(array))
         return np.asarray(array)
     if array.dtype == np.bool_:
-        return condition
+        return np.asarray(condition) if isinstance(condition, np.generic) else condition  # a scalar is saved as a number
     if array.dtype != np.uint8:
         name = dtypes.from_numpy_dtype(array.dtype).scalar_name
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")

@@ -1,0 +1,3 @@
+"""The class of arrays and numbers under differentiation."""
+
+from wengert.hips.boxes import ArrayBox as ArrayBox

@@ -1,0 +1,70 @@
+"""Operators on functions of several arguments, made from operators on functions of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.hips.traces import is_recorded, record
+
+
+def get_name(f: Any) -> str:
+    """Return the name of a function."""
+    return getattr(f, "__name__", "[unknown name]")
+
+
+def get_doc(f: Any) -> str:
+    """Return the docstring of a function."""
+    return getattr(f, "__doc__", "")
+
+
+def wraps(fun: Any, namestr: str = "{fun}", docstr: str = "{doc}", **names: Any) -> Callable[[Any], Any]:
+    """Return a decorator that gives a function the name and docstring of fun, in these forms."""
+
+    def decorate(f: Any) -> Any:
+        try:
+            f.__name__ = namestr.format(fun=get_name(fun), **names)
+            f.__doc__ = docstr.format(fun=get_name(fun), doc=get_doc(fun), **names)
+        except (AttributeError, KeyError, ValueError):
+            pass
+        return f
+
+    return decorate
+
+
+def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
+    """Make an operator on functions of one argument work on one argument of a function, or on several as a tuple.
+
+    unary_operator(fun, x, ...) becomes operator(fun, argnum=0, ...), which returns a function of the arguments of fun.
+    """
+
+    @wraps(unary_operator)
+    def nary_operator(fun: Any, argnum: Any = 0, *operator_args: Any, **operator_kwargs: Any) -> Any:
+        assert type(argnum) in (int, tuple, list), argnum
+        single = isinstance(argnum, int)
+
+        def nary_f(*args: Any, **kwargs: Any) -> Any:
+            if is_recorded(args):
+                return record(nary_f, args, kwargs)
+
+            @wraps(fun)
+            def unary_f(x: Any) -> Any:
+                given = list(args)
+                if single:
+                    given[argnum] = x
+                else:
+                    for i, value in zip(argnum, x, strict=True):
+                        given[i] = value
+                return fun(*given, **kwargs)
+
+            x = args[argnum] if single else tuple([args[i] for i in argnum])
+            return unary_operator(unary_f, x, *operator_args, **operator_kwargs)
+
+        operator = get_name(unary_operator)
+        doc = (
+            "    {op} of function {fun} with respect to argument number {argnum}. Takes the\n"
+            "    same arguments as {fun}, and returns the {op}.\n"
+        )
+        return wraps(fun, "{op}_of_{fun}_wrt_argnum_{argnum}", doc, op=operator, argnum=argnum)(nary_f)
+
+    return nary_operator
