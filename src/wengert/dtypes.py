@@ -102,7 +102,10 @@ class dtype:
         if self is other:
             return True
         if isinstance(other, np.dtype) or (isinstance(other, type) and issubclass(other, np.generic)):
-            return _known_dtype(np.dtype(other)) is self
+            try:
+                return _known_dtype(np.dtype(other)) is self
+            except TypeError:  # np.integer and other abstract classes are no dtype
+                return False
         return False if isinstance(other, dtype) else NotImplemented
 
     def __hash__(self) -> int:

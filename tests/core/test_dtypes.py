@@ -409,3 +409,7 @@ def test_stored_numbers_that_do_not_fit_raise(value, dtype, c_name):
     with pytest.raises(RuntimeError, match=f"^value cannot be converted to type {c_name} without overflow$") as caught:
         D.checked_scalar(value, np.dtype(dtype))
     assert isinstance(caught.value, OverflowError)  # what NumPy and Python raise
+
+
+def test_a_dtype_equals_no_abstract_class():
+    assert D.float64 != np.floating and D.int64 != np.integer and D.float64 == np.float64
