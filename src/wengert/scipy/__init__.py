@@ -13,6 +13,7 @@ _SUBMODULES = (
     "optimize",
     "ndimage",
     "signal",
+    "sparse",
     "special",
 )
 

@@ -1,0 +1,159 @@
+"""wengert.scipy.sparse: products and solves with gradients in the stored values and in the dense side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+import scipy.sparse.linalg
+
+import wengert as w
+from wengert.autograd import forward_ad, grad, gradcheck, gradgradcheck
+from wengert.scipy import sparse
+
+RNG = np.random.default_rng(11)
+ROWS, COLS = np.array([0, 0, 1, 2, 2, 3, 3, 1]), np.array([0, 2, 1, 2, 0, 3, 1, 1])  # (1, 1) is there twice
+VALUES = np.array([4.0, 1.0, 3.0, 5.0, -1.0, 2.5, 0.5, 0.7])
+
+
+def leaf(x):
+    return w.tensor(x, requires_grad=True)
+
+
+def plain(x):
+    return x.detach().numpy() if isinstance(x, w.Tensor) else x.detach().toarray() if isinstance(x, sparse.SparseTensor) else x.toarray()
+
+
+def dense(x):
+    return x.toarray() if isinstance(x, sparse.SparseTensor) else x
+
+
+def check(function, *arrays, order=2, **tolerances):
+    """Check function(module, *values) by SciPy's result, and by finite differences of it, to second order and forward."""
+
+    def run(*tensors):
+        return dense(function(sparse, *tensors))
+
+    inputs = [leaf(x) for x in arrays]
+    theirs = function(scipy.sparse, *arrays)
+    np.testing.assert_allclose(plain(run(*inputs)), theirs.toarray() if scipy.sparse.issparse(theirs) else theirs, rtol=1e-10, atol=1e-10)
+    assert gradcheck(run, inputs, check_forward_ad=True, **tolerances)
+    assert order < 2 or gradgradcheck(run, inputs, **tolerances)
+
+
+def coo(module, values):
+    return module.coo_array((values, (ROWS, COLS)), shape=(4, 4))
+
+
+X, MATRIX = RNG.normal(size=4), RNG.normal(size=(4, 3))
+
+
+@pytest.mark.parametrize("x", [X, MATRIX], ids=["vector", "matrix"])
+def test_products_and_solves(x):
+    check(lambda m, a, x: coo(m, a) @ x, VALUES, x)
+    check(lambda m, a, x: coo(m, a).T @ x, VALUES, x)
+    check(lambda m, a, x: coo(m, a).tocsr().dot(x), VALUES, x)
+    check(lambda m, a, x: m.linalg.spsolve(coo(m, a).tocsc(), x), VALUES, x)
+    check(lambda m, a, x: m.linalg.splu(coo(m, a).tocsc()).solve(x, "T"), VALUES, x)
+    check(lambda m, a, x: m.linalg.factorized(coo(m, a).tocsc())(x) if x.ndim == 1 else coo(m, a) @ x, VALUES, x)
+
+
+def test_products_of_a_dense_matrix_on_the_left():
+    a = leaf(VALUES)
+    found = np.asarray(MATRIX.T) @ coo(sparse, a)
+    np.testing.assert_allclose(plain(found), MATRIX.T @ coo(scipy.sparse, VALUES), rtol=1e-12)
+    assert grad(found.sum(), a)[0].shape == (8,)
+
+
+def test_complex_systems():
+    values, b = VALUES + 0.3j * RNG.normal(size=8), X + 0.2j
+    check(lambda m, a, x: m.linalg.spsolve(coo(m, a).tocsc(), x), values, b)
+    check(lambda m, a, x: coo(m, a) @ x, values, X, order=1)
+
+
+def test_constructors():
+    compressed = np.array([0, 2, 1, 0]), np.array([0, 2, 3, 4])
+    for name in ("csr_array", "csc_array", "csr_matrix", "csc_matrix"):
+        check(lambda m, a, name=name: getattr(m, name)((a, *compressed), shape=(3, 3)).toarray(), VALUES[:4])
+    check(lambda m, a: m.csr_array(a).toarray(), np.array([[0.0, 1.0], [2.0, 0.0]]), order=1)
+    check(lambda m, a: m.csc_array(coo(m, a)), VALUES)
+    check(lambda m, a, b: m.diags([a, b], [0, 1], shape=(4, 4)), X, X[:3])
+    check(lambda m, a: m.diags_array([a], offsets=[-1]), X)
+    check(lambda m, a: m.kron(coo(m, a), m.eye_array(2)), VALUES)
+    check(lambda m, a: m.kronsum(coo(m, a), coo(m, a)), VALUES, order=1)
+    check(lambda m, a: m.vstack([coo(m, a), m.eye_array(4)]), VALUES)
+    check(lambda m, a: m.block_array([[coo(m, a), None], [m.eye_array(4), coo(m, a)]]), VALUES)
+    check(lambda m, a: m.tril(coo(m, a), -1), VALUES)
+    assert sparse.issparse(coo(sparse, leaf(VALUES))) and sparse.issparse(sparse.eye_array(2)) and not sparse.issparse(X)
+
+
+def test_arithmetic_and_indexing():
+    check(lambda m, a: 2.0 * coo(m, a) - m.eye_array(4), VALUES)
+    check(lambda m, a: coo(m, a).multiply(coo(m, a).T), VALUES)
+    check(lambda m, a, x: coo(m, a).multiply(x), VALUES, RNG.normal(size=(4, 4)))
+    check(lambda m, a: coo(m, a).tocsr() @ coo(m, a).T.tocsr(), VALUES)
+    check(lambda m, a: coo(m, a) / 3.0, VALUES)
+    check(lambda m, a: coo(m, a).tocsr()[1:3], VALUES)
+    check(lambda m, a: coo(m, a).tocsr()[[3, 0]], VALUES)
+    check(lambda m, a: coo(m, a).tocsr()[1, 1], VALUES)
+    check(lambda m, a: coo(m, a).diagonal(), VALUES)
+    for axis in (None, 0, 1):
+        check(lambda m, a, axis=axis: coo(m, a).sum(axis), VALUES)
+    check(lambda m, a: m.csr_matrix((a, (ROWS, COLS))) * X, VALUES)
+    check(lambda m, a: m.linalg.norm(coo(m, a)), VALUES)
+
+
+SPD = 4 * np.eye(6) - np.eye(6, k=1) - np.eye(6, k=-1)
+
+
+@pytest.mark.parametrize("name", ["cg", "gmres", "bicgstab", "bicg", "cgs", "minres", "lgmres", "qmr"])
+def test_iterative_solvers(name):
+    matrix = scipy.sparse.coo_array(SPD)
+    a, b = leaf(matrix.data), leaf(RNG.normal(size=6))
+    place = (matrix.row, matrix.col)
+    found, info = getattr(sparse.linalg, name)(sparse.csr_array((a, place)), b, rtol=1e-12)
+    assert info == 0
+    exact = sparse.linalg.spsolve(sparse.csr_array((a, place)), b)
+    np.testing.assert_allclose(plain(found), plain(exact), rtol=1e-8)
+    weights = w.tensor(RNG.normal(size=6))
+    for got, expected in zip(grad((found * weights).sum(), (a, b)), grad((exact * weights).sum(), (a, b)), strict=True):
+        np.testing.assert_allclose(plain(got), plain(expected), rtol=1e-7, atol=1e-9)
+
+
+def test_operators():
+    matrix, x = sparse.csr_array(SPD), leaf(RNG.normal(size=6))
+    np.testing.assert_allclose(plain(matrix @ x), SPD @ plain(x))
+    np.testing.assert_allclose(plain(grad((matrix.T @ x).sum(), x)[0]), SPD.sum(1))
+    operator = sparse.linalg.LinearOperator((6, 6), matvec=lambda v: SPD @ v, rmatvec=lambda v: SPD.T @ v, dtype=float)
+    assert gradcheck(lambda x: operator @ x, (x,), check_forward_ad=True)
+    assert gradcheck(lambda x: sparse.linalg.cg(operator, x, rtol=1e-13)[0], (x,))
+    assert isinstance(matrix @ plain(x), np.ndarray) and isinstance(matrix, scipy.sparse.csr_array)
+
+
+def test_exponential():
+    check(lambda m, a, x: m.linalg.expm_multiply(coo(m, a) * 0.3, x), VALUES, X, order=1)
+
+
+def test_sparse_refusals():
+    a = coo(sparse, leaf(VALUES))
+    with pytest.raises(AttributeError, match="detach"):
+        a.eliminate_zeros()
+    with pytest.raises(ValueError, match="mismatch"):
+        a @ np.ones(3)
+    with pytest.raises(ValueError, match="inconsistent"):
+        a + sparse.eye_array(3)
+    with pytest.raises(ValueError, match="square"):
+        sparse.linalg.spsolve(a[:2], np.ones(2))
+    with pytest.raises(NotImplementedError):
+        a + 1.0
+    with pytest.raises(RuntimeError, match="dia"):
+        sparse.dia_array((leaf(np.ones((1, 3))), [0]), shape=(3, 3))
+    with pytest.raises(RuntimeError, match="singular"):
+        sparse.linalg.spsolve(sparse.csr_array((leaf(np.zeros(1)), ([0], [0])), shape=(2, 2)), np.ones(2))
+
+
+def test_tangents_of_products():
+    with forward_ad.dual_level():
+        a = forward_ad.make_dual(w.tensor(VALUES), w.ones(8).double())
+        tangent = forward_ad.unpack_dual(coo(sparse, a) @ X).tangent
+    np.testing.assert_allclose(plain(tangent), coo(scipy.sparse, np.ones(8)) @ X)
