@@ -68,7 +68,8 @@ __version__ = "0.1.0"
 
 _LAZY = frozenset({
     "amp", "compat", "cpu", "cuda", "distributions", "fft", "func", "hips", "hub", "linalg", "masked", "multiprocessing", "nn",
-    "optim", "profiler", "random", "scipy", "serialization", "signal", "special", "storage", "testing", "utils", "__config__",
+    "numpy", "optim", "profiler", "random", "scipy", "serialization", "signal", "special", "storage", "testing", "utils",
+    "__config__",
 })  # fmt: skip
 
 _HOMES = {  # names that are loaded when first used, and the modules that define them

@@ -65,6 +65,7 @@ from wengert import linalg as linalg
 from wengert import masked as masked
 from wengert import multiprocessing as multiprocessing
 from wengert import nn as nn
+from wengert import numpy as numpy
 from wengert import optim as optim
 from wengert import profiler as profiler
 from wengert import random as random

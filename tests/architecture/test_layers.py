@@ -32,7 +32,7 @@ LAYERS = [
     },
     {
         "amp", "autograd", "control_flow", "cpu", "cuda", "distributions", "fft", "func", "hub", "linalg", "masked",
-        "multiprocessing", "nn", "optim", "profiler", "random", "scipy", "serialization", "signal", "special", "utils",
+        "multiprocessing", "nn", "numpy", "optim", "profiler", "random", "scipy", "serialization", "signal", "special", "utils",
     },
     {"program"},
     {"compiler"},

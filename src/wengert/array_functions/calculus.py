@@ -200,8 +200,8 @@ def _correlate(a, v, mode="valid"):
 @of(np.polyval)
 def _polyval(p, x):
     p = tensor(p)
-    x = tensor(x)
-    found = w.zeros_like(x.detach())
+    x = x if isinstance(x, (int, float, complex)) else tensor(x)  # numbers are exact, and tensors of them float32
+    found = w.zeros(np.shape(detached(x)), dtype=p.dtype)
     for coefficient in p:
         found = found * x + coefficient
     return found

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.array_functions.table import detached, dtype_of, of, part, promoted, since, tensor, tensors, w
+from wengert.array_functions.table import checked_axis, detached, dtype_of, of, part, pick, promoted, since, tensor, tensors, w
 
 
 def _as_dtype(found: Any, dtype: Any) -> Any:
@@ -142,7 +142,13 @@ def _dsplit(ary, indices_or_sections):
     return _equal_split(ary, indices_or_sections, 2)
 
 
-of(*since("unstack"))(lambda x, axis=0: tuple(w.unbind(tensor(x), axis)))
+@of(*since("unstack"))
+def _unstack(x, axis=0):
+    x = tensor(x)
+    axis = checked_axis(axis, x.ndim)
+    return tuple([pick(x, i, axis) for i in range(x.shape[axis])])  # views that may be written, unlike those of unbind
+
+
 of(np.broadcast_arrays)(lambda *args: tuple(w.broadcast_tensors(*tensors(args))))
 
 

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from wengert.array_functions.table import checked_axis, dtype_of, fft, ints, of, since, tensor, unsupported_arguments, w
+from wengert.ops import OPS
 
 of(np.copy)(lambda a, order="K", subok=False: w.clone(tensor(a)))
 of(np.swapaxes, method=True)(lambda a, axis1, axis2: w.swapaxes(tensor(a), axis1, axis2))
 of(np.moveaxis)(lambda a, source, destination: w.moveaxis(tensor(a), source, destination))
 of(np.broadcast_to)(lambda array, shape: w.broadcast_to(tensor(array), ints(shape)))
-of(np.fliplr)(lambda m: w.fliplr(tensor(m)))
-of(np.flipud)(lambda m: w.flipud(tensor(m)))
-of(np.rot90)(lambda m, k=1, axes=(0, 1): w.rot90(tensor(m), k, list(axes)))
 of(np.roll)(lambda a, shift, axis=None: w.roll(tensor(a), shift, axis))
 of(np.tile)(lambda A, reps: w.tile(tensor(A), ints(reps)))
 of(np.diagonal, method=True)(lambda a, offset=0, axis1=0, axis2=1: w.diagonal(tensor(a), offset, axis1, axis2))
@@ -43,6 +41,13 @@ def _in_order(a: Any, order: str) -> bool:
 def reversed_axes(a: Any) -> Any:
     """Return a with its axes in reverse order."""
     return w.permute(a, tuple(range(a.ndim))[::-1])
+
+
+def in_memory_order(a: Any, order: Any) -> Any:
+    """Return a fresh tensor with its elements in memory in this order, "C", "F", "A" or "K": itself, or a copy."""
+    if order == "F":
+        return reversed_axes(reversed_axes(a).contiguous())
+    return a.contiguous() if order == "C" else a
 
 
 @of(np.ravel, method=True)
@@ -82,7 +87,7 @@ def _squeeze(a, axis=None):
 def _expand_dims(a, axis):
     a = tensor(a)
     axes = ints(axis)
-    for dim in sorted(d % (a.ndim + len(axes)) for d in axes):
+    for dim in sorted(np.lib.array_utils.normalize_axis_tuple(axes, a.ndim + len(axes))):
         a = w.unsqueeze(a, dim)
     return a
 
@@ -98,7 +103,37 @@ def _rollaxis(a, axis, start=0):
 @of(np.flip)
 def _flip(m, axis=None):
     m = tensor(m)
-    return w.flip(m, tuple(range(m.ndim)) if axis is None else ints(axis))
+    axes = range(m.ndim) if axis is None else [checked_axis(d, m.ndim) for d in ints(axis)]
+    backwards, forwards = slice(None, None, -1), slice(None)
+    return OPS["_slice"].function(m, index=(*[backwards if d in axes else forwards for d in range(m.ndim)], ...))
+
+
+@of(np.flipud)
+def _flipud(m):
+    if tensor(m).ndim < 1:
+        raise ValueError("Input must be >= 1-d.")
+    return _flip(m, 0)
+
+
+@of(np.fliplr)
+def _fliplr(m):
+    if tensor(m).ndim < 2:
+        raise ValueError("Input must be >= 2-d.")
+    return _flip(m, 1)
+
+
+@of(np.rot90)
+def _rot90(m, k=1, axes=(0, 1)):
+    m = tensor(m)
+    axes = ints(axes)
+    if len(axes) != 2 or m.ndim < 2 or checked_axis(axes[0], m.ndim) == checked_axis(axes[1], m.ndim):
+        return w.rot90(m, k, list(axes))  # raises
+    k %= 4
+    if k == 0:
+        return m[...]
+    if k == 2:
+        return _flip(m, axes)
+    return w.swapaxes(_flip(m, axes[1]), *axes) if k == 1 else _flip(w.swapaxes(m, *axes), axes[1])
 
 
 @of(np.repeat, method=True)

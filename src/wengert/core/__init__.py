@@ -19,6 +19,7 @@ Set when the module above is imported:
     core.override.set_plain_class  | tensor           | Tensor                      | an argument is looked at while overriding
     core.override.set_override_handlers | ops.interception | _begin, _name_of       | overriding begins; a call is refused by all
     core.subclass.set_alias        | tensor           | alias, Tensor               | a tensor becomes one of a subclass
+    numpy.holding.set_array_class  | numpy.arrays     | ndarray                     | a function of wengert.numpy returns an array
     core.reading.set_readers       | tensor           | _select, __getitem__        | x[i] for an int, x[index] for anything else
     core.engine.set_faces          | ops.faces        | array_face, tensor_face     | a rule runs, on arrays or on tensors
     core.untaken.set_array_face    | core.engine      | array_face                  | a mask of untaken places is made

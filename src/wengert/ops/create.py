@@ -57,8 +57,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
 def as_tensor(data, dtype=None, device=None):
     """Convert data to a tensor, without a copy if possible.
 
-    A tensor of the wanted dtype is returned itself. A NumPy array of the wanted dtype shares its memory with the result.
-    Other data are copied. A tensor stays in its graph, also if it is cast.
+    A tensor of the wanted dtype is returned itself, and so is the tensor that an ndarray of wengert.numpy holds. A NumPy array of
+    the wanted dtype shares its memory with the result. Other data are copied. A tensor stays in its graph, also if it is cast.
 
     >>> import numpy as np
     >>> import wengert
@@ -68,9 +68,9 @@ def as_tensor(data, dtype=None, device=None):
     array([1., 0.])
     """
     check_device(device)
-    if isinstance(data, TensorBase):
-        tensor: Any = data
-        return tensor if dtype is None else tensor.to(dtype)
+    held: Any = data if isinstance(data, TensorBase) else getattr(data, "__wengert_tensor__", None)
+    if held is not None:
+        return held if dtype is None else held.to(dtype)
     return wrap(array_of(data, None if dtype is None else numpy_dtype(dtype)))
 
 
@@ -79,11 +79,13 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     """Convert obj to a tensor.
 
     copy: None shares obj's memory if possible; True always copies; False never copies, and raises ValueError if a copy is
-    needed. A tensor stays in its graph; from other data the result is a leaf."""
+    needed. A tensor stays in its graph, and so does the tensor that an ndarray of wengert.numpy holds; from other data the
+    result is a leaf."""
     check_device(device)
     wanted = None if dtype is None else numpy_dtype(dtype)
-    if isinstance(obj, TensorBase):
-        return _asarray_of_tensor(obj, wanted, copy, requires_grad)
+    held = obj if isinstance(obj, TensorBase) else getattr(obj, "__wengert_tensor__", None)
+    if held is not None:
+        return _asarray_of_tensor(held, wanted, copy, requires_grad)
     array = array_of(obj, wanted)
     shared = isinstance(obj, np.ndarray) and np.may_share_memory(array, obj)
     if copy is False and not shared:
