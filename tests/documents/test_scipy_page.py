@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
+import scipy_distributions_page
 import scipy_page
 
 
@@ -16,3 +19,9 @@ def test_the_page_lists_what_is_registered():
         constant = {name for names in module.constants.values() for name in names}
         assert constant | set(scipy_page.refusing(module)) <= set(re.findall(r"`([A-Za-z_0-9]+)`", others)), module.name
         assert not (constant & set(module.functions)), module.name
+
+
+@pytest.mark.slow
+def test_the_page_of_distributions_lists_what_calls_do():
+    text = scipy_distributions_page.PAGE.read_text(encoding="utf-8")
+    assert text == scipy_distributions_page.page(), "run python -m scipy_distributions_page"

@@ -15,6 +15,7 @@ _SUBMODULES = (
     "signal",
     "sparse",
     "special",
+    "stats",
 )
 
 

@@ -1,0 +1,18 @@
+"""scipy.stats with derivatives. See ../_frame.py.
+
+Distributions differentiate in x, loc, scale and shapes; statistics of samples in the samples.
+"""
+
+from wengert.scipy._frame import Submodule as _Submodule
+from wengert.scipy.stats import _discrete_formulas as _discrete_formulas
+from wengert.scipy.stats._distributions import Continuous as _Continuous, Discrete as _Discrete
+
+_module = _Submodule("stats", globals())
+__getattr__, __dir__ = _module.lookups()
+
+for _name in _module.scipy.__all__:
+    _theirs = getattr(_module.scipy, _name)
+    if isinstance(_theirs, _module.scipy.rv_continuous):
+        globals()[_name] = _Continuous(_theirs)
+    elif isinstance(_theirs, _module.scipy.rv_discrete):
+        globals()[_name] = _Discrete(_theirs)

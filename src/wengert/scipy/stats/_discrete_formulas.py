@@ -1,0 +1,90 @@
+"""Formulas of SciPy's discrete distributions in their shapes, for integers k in the support. See _formulas.py."""
+
+from __future__ import annotations
+
+from math import factorial, sqrt
+from typing import Any
+
+import numpy as np
+
+from wengert._forks import import_late
+from wengert.array_functions.table import detached, w
+from wengert.scipy.stats._formulas import THEIRS, S, _family, betaln
+
+THEIRS |= {"pmf": "boltzmann dlaplace geom logser planck", "logpmf": "geom"}
+THEIRS["stats"] += " bernoulli betabinom binom boltzmann geom logser planck skellam yulesimon"
+THEIRS["entropy"] += " bernoulli dlaplace geom planck"
+THEIRS["cdf"] += " boltzmann geom planck"
+THEIRS["sf"] += " geom planck"
+
+
+def _log_choose(n: Any, k: Any) -> Any:
+    return S.gammaln(n + 1) - S.gammaln(k + 1) - S.gammaln(n - k + 1)
+
+
+_family("bernoulli", logpmf=lambda k, p: S.xlogy(k, p) + S.xlog1py(1 - k, -p), cdf=lambda k, p: w.where(k >= 1, 1.0, 1 - p),
+        sf=lambda k, p: w.where(k >= 1, 0.0, p))  # fmt: skip
+_family("binom", logpmf=lambda k, n, p: _log_choose(n, k) + S.xlogy(k, p) + S.xlog1py(n - k, -p),
+        cdf=lambda k, n, p: S.betainc(n - k, k + 1, 1 - p), sf=lambda k, n, p: S.betainc(k + 1, n - k, p))  # fmt: skip
+_family("betabinom", logpmf=lambda k, n, a, b: _log_choose(n, k) + betaln(k + a, n - k + b) - betaln(a, b))
+_family(
+    "betanbinom",
+    logpmf=lambda k, n, a, b: -w.log(n + k) - betaln(n, k + 1) + betaln(a + n, b + k) - betaln(a, b),
+    stats=lambda n, a, b: (
+        w.where(a > 1, n * b / (a - 1), np.inf),
+        w.where(a > 2, n * b * (n + a - 1) * (a + b - 1) / ((a - 2) * (a - 1) ** 2), np.inf),
+    ),
+)
+_family(
+    "nbinom",
+    logpmf=lambda k, n, p: S.gammaln(n + k) - S.gammaln(k + 1) - S.gammaln(n) + n * w.log(p) + S.xlog1py(k, -p),
+    cdf=lambda k, n, p: S.betainc(n, k + 1, p),
+    sf=lambda k, n, p: S.betainc(k + 1, n, 1 - p),
+    stats=lambda n, p: (n * (1 - p) / p, n * (1 - p) / (p * p)),
+)
+_family("poisson", logpmf=lambda k, mu: S.xlogy(k, mu) - S.gammaln(k + 1) - mu, cdf=lambda k, mu: S.gammaincc(k + 1, mu),
+        sf=lambda k, mu: S.gammainc(k + 1, mu), stats=lambda mu: (mu, 1.0 * mu))  # fmt: skip
+_family("dlaplace", cdf=lambda k, a: w.where(k >= 0, 1 - w.exp(-a * w.abs(k)) / (w.exp(a) + 1),
+                                             w.exp(a * (1 - w.abs(k))) / (w.exp(a) + 1)))  # fmt: skip
+
+
+def _skellam(k: Any, first: Any, second: Any) -> Any:
+    """The probability that two numbers of Poisson distributions differ by k: the sum over the smaller of them."""
+    largest = float(max(np.max(detached(first)), np.max(detached(second))))
+    j = w.as_tensor(np.arange(int(largest + 14 * sqrt(largest) + 60) + 1.0))
+    k, first, second = k[..., None], first[..., None], second[..., None]
+    up, down = j + w.clamp(k, min=0), j + w.clamp(-k, min=0)
+    logs = S.xlogy(up, first) - S.gammaln(up + 1) + S.xlogy(down, second) - S.gammaln(down + 1) - first - second
+    return w.logsumexp(logs, -1)
+
+
+_family("skellam", logpmf=_skellam)
+_family("yulesimon", logpmf=lambda k, alpha: w.log(alpha) + betaln(k, alpha + 1),
+        sf=lambda k, alpha: k * w.exp(betaln(k, alpha + 1)))  # fmt: skip
+
+
+def _zipfian(k: Any, a: Any, n: Any) -> Any:
+    j = w.as_tensor(np.arange(1.0, float(np.max(detached(n))) + 1))
+    inside = j <= n[..., None]
+    return -a * w.log(k) - w.logsumexp(w.where(inside, -a[..., None] * w.log(j), -np.inf), -1)
+
+
+_family("zipfian", logpmf=_zipfian)
+
+
+def _zeta(a: Any) -> Any:
+    """The sum of k**-a over k >= 1, by Euler and Maclaurin's formula from the 16th term on."""
+    n = 16.0
+    k = w.as_tensor(np.arange(1.0, n))
+    found = w.sum(w.exp(-a[..., None] * w.log(k)), -1) + n ** (1 - a) / (a - 1) + n**-a / 2
+    term = a * n ** (-a - 1)
+    for j, number in enumerate(import_late("scipy.special").bernoulli(12)[2::2], 1):
+        found = found + number / factorial(2 * j) * term
+        term = term * (a + 2 * j - 1) * (a + 2 * j) / n**2
+    return found
+
+
+_family("zipf", logpmf=lambda k, a: -a * w.log(k) - w.log(_zeta(a)), stats=lambda a: (
+    w.where(a > 2, _zeta(w.where(a > 2, a - 1, 2.0)) / _zeta(a), np.inf),
+    w.where(a > 3, _zeta(w.where(a > 3, a - 2, 2.0)) / _zeta(a) - (_zeta(w.where(a > 2, a - 1, 2.0)) / _zeta(a)) ** 2, np.inf),
+))  # fmt: skip

@@ -1,0 +1,478 @@
+"""SciPy's distributions with derivatives: stats.norm, stats.gamma and their like, and frozen distributions.
+
+Each method is made of the formula of its standard form, which _formulas.py or SciPy has, or of another method: the cumulative
+distribution of 1 less the survival function, quantiles by inverting the cumulative distribution. Values outside the support are
+SciPy's, with derivatives of 0; results for invalid shapes are NaN.
+
+Note [Quantiles]
+A quantile that has no formula starts from SciPy's value, a number. Each Newton step on cdf(x) = q leaves the value as it is, and
+doubles the number of derivatives that are right: none before the first step, one after it, three after the second one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.array_functions.table import detached, holds_tensor, w
+from wengert.array_protocol import _is_differentiated as is_differentiated, _tensor as as_tensor
+from wengert.scipy._frame import operands
+from wengert.scipy.stats._formulas import OURS, THEIRS, S, _log_mass, known
+
+_NEWTON_STEPS = 2
+_MOST_TERMS = 1e5  # of sums over the numbers of a discrete distribution
+
+# Methods whose result lies on the axis of x, and those whose result is a density on it.
+_QUANTILES = ("ppf", "isf")
+_DENSITIES = ("pdf", "logpdf")
+# The result below and above the support.
+_OUTSIDE = {
+    "pdf": (0.0, 0.0), "logpdf": (-np.inf, -np.inf), "cdf": (0.0, 1.0), "logcdf": (-np.inf, 0.0), "sf": (1.0, 0.0),
+    "logsf": (0.0, -np.inf),
+}  # fmt: skip
+
+
+@cache
+def _theirs(method: str) -> frozenset[str]:
+    """The families whose method of SciPy runs on tensors."""
+    return frozenset(THEIRS.get(method, "").split())
+
+
+def wide(*values: Any) -> list[Any]:
+    """Return the values as tensors of float64, in which SciPy computes distributions."""
+    return [x.to(dtypes.float64) for x in operands(*values)]
+
+
+class Distribution:
+    """What continuous and discrete distributions have in common. theirs: SciPy's distribution, which has all other attributes."""
+
+    methods: tuple[str, ...] = ()
+
+    def __init__(self, theirs: Any) -> None:
+        self.theirs = theirs
+        self.__doc__ = theirs.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.theirs, name)
+
+    def __repr__(self) -> str:
+        return f"<wengert.scipy.stats.{self.theirs.name}>"
+
+    def __call__(self, *args: Any, **kwds: Any) -> Frozen:
+        """Return the distribution with these shapes, loc and scale."""
+        return Frozen(self, args, kwds)
+
+    freeze = __call__
+
+    def no_derivative(self, method: str, hint: str | None = None) -> Exception:
+        return errors.no_array_of("a Tensor that is differentiated", f"scipy.stats.{self.theirs.name}.{method}", hint)
+
+    def parameters(self, args: Any, kwds: Any) -> tuple[list[Any], Any, Any]:
+        """Return (shapes, loc, scale) of a call as tensors of float64. Discrete distributions have the scale 1."""
+        shapes, loc, scale = self.theirs._parse_args(*args, **kwds)
+        *found, loc, scale = wide(*shapes, loc, scale)
+        return found, loc, scale
+
+    def plain(self, method: str, *args: Any, **kwds: Any) -> Any:
+        """Call a method of SciPy on the memory of tensors. Arrays in the result become tensors."""
+        found = getattr(self.theirs, method)(*[detached(x) for x in args], **{name: detached(x) for name, x in kwds.items()})
+        return as_tensor(np.asarray(found)) if holds_tensor((*args, *kwds.values())) else found
+
+    def valid(self, shapes: list[Any], scale: Any) -> Any:
+        """Whether the shapes and the scale are allowed, as an array."""
+        found = np.asarray(self.theirs._argcheck(*[detached(s) for s in shapes])) != 0
+        return found & (detached(scale) > 0)
+
+    def has(self, method: str) -> bool:
+        """Whether there is a formula for a method."""
+        return method in OURS.get(self.theirs.name, ()) or self.theirs.name in _theirs(method)
+
+    def formula(self, method: str) -> Callable[..., Any]:
+        """Return the formula of a method in standard form."""
+        ours = OURS.get(self.theirs.name, {}).get(method)
+        return getattr(self.theirs, "_" + method) if ours is None else ours
+
+    # -- moments: functions of the parameters alone
+
+    def moments(self, shapes: list[Any]) -> tuple[Any, Any]:
+        """Return (mean, variance) in standard form."""
+        if self.has("stats"):
+            found = self.formula("stats")(*shapes)
+            return found[0], found[1]
+        if not any(is_differentiated([s]) for s in shapes):
+            return tuple(wide(*self.theirs.stats(*[detached(s) for s in shapes], moments="mv")))
+        raise self.no_derivative("stats")
+
+    def mean(self, *args: Any, **kwds: Any) -> Any:
+        if not holds_tensor((*args, *kwds.values())):
+            return self.theirs.mean(*args, **kwds)
+        shapes, loc, scale = self.parameters(args, kwds)
+        return self._where_valid(shapes, scale, loc + scale * self.moments(shapes)[0])
+
+    def var(self, *args: Any, **kwds: Any) -> Any:
+        if not holds_tensor((*args, *kwds.values())):
+            return self.theirs.var(*args, **kwds)
+        shapes, loc, scale = self.parameters(args, kwds)
+        return self._where_valid(shapes, scale, scale * scale * self.moments(shapes)[1] + 0.0 * loc)
+
+    def std(self, *args: Any, **kwds: Any) -> Any:
+        found = self.var(*args, **kwds)
+        return w.sqrt(found) if holds_tensor([found]) else np.sqrt(found)
+
+    def stats(self, *args: Any, moments: str = "mv", **kwds: Any) -> Any:
+        if not holds_tensor((*args, *kwds.values())):
+            return self.theirs.stats(*args, moments=moments, **kwds)
+        if not set(moments) <= {"m", "v"}:
+            raise self.no_derivative(f"stats with moments={moments!r}", "Only the mean and the variance differentiate.")
+        found = [self.mean(*args, **kwds) if m == "m" else self.var(*args, **kwds) for m in moments]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def entropy(self, *args: Any, **kwds: Any) -> Any:
+        if not holds_tensor((*args, *kwds.values())):
+            return self.theirs.entropy(*args, **kwds)
+        shapes, loc, scale = self.parameters(args, kwds)
+        return self._where_valid(shapes, scale, self._entropy(shapes) + w.log(scale) + 0.0 * loc)
+
+    def _entropy(self, shapes: list[Any]) -> Any:
+        """The entropy in standard form."""
+        if self.has("entropy"):
+            return self.formula("entropy")(*shapes)
+        if any(is_differentiated([s]) for s in shapes):
+            raise self.no_derivative("entropy")
+        return wide(np.asarray(self.theirs.entropy(*[detached(s) for s in shapes])))[0]
+
+    def _where_valid(self, shapes: list[Any], scale: Any, found: Any) -> Any:
+        valid = self.valid(shapes, scale)
+        return found if valid.all() else w.where(w.as_tensor(valid), found, np.nan)
+
+    def _refused(self, method: str, args: Any, kwds: Any) -> Any:
+        if is_differentiated((*args, *kwds.values())):
+            raise self.no_derivative(method)
+        return self.plain(method, *args, **kwds)
+
+    def moment(self, order: Any, *args: Any, **kwds: Any) -> Any:
+        return self._refused("moment", (order, *args), kwds)
+
+    def expect(self, *args: Any, **kwds: Any) -> Any:
+        return self._refused("expect", args, kwds)
+
+    def rvs(self, *args: Any, **kwds: Any) -> Any:
+        return self._refused("rvs", args, kwds)
+
+    def support(self, *args: Any, **kwds: Any) -> Any:
+        return self._refused("support", args, kwds)
+
+
+class Continuous(Distribution):
+    """A continuous distribution: pdf, cdf, sf, ppf and their like differentiate in x, loc, scale and shapes."""
+
+    methods = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
+
+    def pdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("pdf", x, args, kwds)
+
+    def logpdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("logpdf", x, args, kwds)
+
+    def cdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("cdf", x, args, kwds)
+
+    def logcdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("logcdf", x, args, kwds)
+
+    def sf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("sf", x, args, kwds)
+
+    def logsf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("logsf", x, args, kwds)
+
+    def ppf(self, q: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("ppf", q, args, kwds)
+
+    def isf(self, q: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("isf", q, args, kwds)
+
+    def median(self, *args: Any, **kwds: Any) -> Any:
+        return self.ppf(0.5, *args, **kwds)
+
+    def interval(self, confidence: Any, *args: Any, **kwds: Any) -> Any:
+        """The ends of the interval with equal areas around the median."""
+        return self.ppf((1 - confidence) / 2, *args, **kwds), self.ppf((1 + confidence) / 2, *args, **kwds)
+
+    def nnlf(self, theta: Any, x: Any) -> Any:
+        """The negative log-likelihood of theta = (*shapes, loc, scale), summed over x. It is inf if it is not finite."""
+        if not holds_tensor((theta, x)):
+            return self.theirs.nnlf(theta, x)
+        theta = list(theta)
+        found = -w.sum(self.logpdf(x, *theta[:-2], loc=theta[-2], scale=theta[-1]))
+        return found if np.isfinite(detached(found)) else w.where(w.as_tensor(False), found, np.inf)
+
+    def _evaluated(self, method: str, x: Any, args: Any, kwds: Any) -> Any:
+        if not holds_tensor((x, *args, *kwds.values())):
+            return getattr(self.theirs, method)(x, *args, **kwds)
+        if not is_differentiated((x, *args, *kwds.values())):
+            return self.plain(method, x, *args, **kwds)
+        shapes, loc, scale = self.parameters(args, kwds)
+        (x,) = wide(x)
+        return self._quantile(method, x, shapes, loc, scale) if method in _QUANTILES else self._value(method, x, shapes, loc, scale)
+
+    def _value(self, method: str, x: Any, shapes: list[Any], loc: Any, scale: Any) -> Any:
+        y = (x - loc) / scale
+        standard, arrays = detached(y), [detached(s) for s in shapes]
+        valid = self.valid(shapes, scale) & ~np.isnan(standard)
+        low, high = self.theirs._get_support(*arrays)
+        is_density = method in _DENSITIES
+        below, above = (standard < low, standard > high) if is_density else (standard <= low, standard >= high)
+        inside = valid & ~below & ~above
+        if not inside.all():
+            shapes = self._with_valid_shapes(shapes, valid)
+            middle = self.theirs.ppf(0.5, *[detached(s) for s in shapes])
+            y = w.where(w.as_tensor(inside), y, w.as_tensor(np.asarray(middle)))
+        found = self._standard(method)(y, *shapes)
+        if method == "logpdf":
+            found = found - w.log(scale)
+        elif method == "pdf":
+            found = found / scale
+        if not inside.all():
+            under, over = _OUTSIDE[method]
+            found = w.where(w.as_tensor(inside), found, w.as_tensor(np.where(valid, np.where(below, under, over), np.nan)))
+        return found
+
+    def _with_valid_shapes(self, shapes: list[Any], valid: Any) -> list[Any]:
+        """Return shapes with valid ones in the place of others, whose results are not used."""
+        if valid.all() or not shapes:
+            return shapes
+        good = self.theirs._argcheck(*[detached(s) for s in shapes])
+        if np.all(good):
+            return shapes
+        if not np.any(good):
+            raise ValueError(f"Domain error in arguments of scipy.stats.{self.theirs.name}: no shapes are valid.")
+        arrays = np.broadcast_arrays(good, *[detached(s) for s in shapes])
+        place = np.unravel_index(int(np.argmax(arrays[0])), arrays[0].shape)
+        return [w.where(w.as_tensor(arrays[0]), s, float(a[place])) for s, a in zip(shapes, arrays[1:], strict=True)]
+
+    def _quantile(self, method: str, q: Any, shapes: list[Any], loc: Any, scale: Any) -> Any:
+        levels, arrays = detached(q), [detached(s) for s in shapes]
+        valid = self.valid(shapes, scale)
+        inside = valid & (levels > 0) & (levels < 1)
+        safe = q if inside.all() else w.where(w.as_tensor(inside), q, 0.5)
+        if not inside.all():
+            shapes = self._with_valid_shapes(shapes, valid)
+        found = self._standard(method)(safe, *shapes) * scale + loc
+        if not inside.all():
+            ends = getattr(self.theirs, method)(levels, *arrays, loc=detached(loc), scale=detached(scale))
+            found = w.where(w.as_tensor(inside), found, w.as_tensor(np.asarray(ends)))
+        return found
+
+    def _standard(self, method: str) -> Callable[..., Any]:
+        """Return a method in standard form: a formula, or made of others."""
+        if self.has(method):
+            return self.formula(method)
+        return {
+            "pdf": self._pdf_of_logpdf, "logpdf": self._logpdf_of_pdf, "cdf": self._mass, "sf": self._mass_above,
+            "logcdf": lambda x, *shapes: _log_mass(self._standard("cdf")(x, *shapes)),
+            "logsf": lambda x, *shapes: _log_mass(self._standard("sf")(x, *shapes)),
+            "ppf": lambda q, *shapes: self._inverted("ppf", "cdf", 1, q, shapes),
+            "isf": lambda q, *shapes: self._inverted("isf", "sf", -1, q, shapes),
+        }[method]  # fmt: skip
+
+    @cached_property
+    def has_density(self) -> bool:
+        return self.has("pdf") or self.has("logpdf")
+
+    def _pdf_of_logpdf(self, x: Any, *shapes: Any) -> Any:
+        if not self.has_density:
+            raise self.no_derivative("pdf")
+        return w.exp(self.formula("logpdf")(x, *shapes))
+
+    def _logpdf_of_pdf(self, x: Any, *shapes: Any) -> Any:
+        if not self.has_density:
+            raise self.no_derivative("logpdf")
+        return _log_mass(self.formula("pdf")(x, *shapes))
+
+    def _mass(self, x: Any, *shapes: Any) -> Any:
+        if self.has("logcdf"):
+            return w.exp(self.formula("logcdf")(x, *shapes))
+        if self.has("sf") or self.has("logsf"):
+            return 1 - self._standard("sf")(x, *shapes)
+        return self._known("cdf", 1, x, shapes)
+
+    def _mass_above(self, x: Any, *shapes: Any) -> Any:
+        if self.has("logsf"):
+            return w.exp(self.formula("logsf")(x, *shapes))
+        if self.has("cdf") or self.has("logcdf"):
+            return 1 - self._standard("cdf")(x, *shapes)
+        return self._known("sf", -1, x, shapes)
+
+    def _known(self, method: str, sign: int, x: Any, shapes: tuple[Any, ...]) -> Any:
+        """SciPy's value of cdf or sf, whose slope in x is the density. There is no derivative in the shapes."""
+        if not self.has_density:
+            raise self.no_derivative(method)
+        for shape, name in zip(shapes, (self.theirs.shapes or "").split(", "), strict=False):
+            if is_differentiated([shape]):
+                raise self.no_derivative(f"{method} in {name}", "It differentiates in x, loc and scale.")
+        value = getattr(self.theirs, method)(detached(x), *[detached(s) for s in shapes])
+        return known(value, [x], [lambda y: sign * self._standard("pdf")(y, *shapes)])
+
+    def _inverted(self, method: str, mass: str, sign: int, q: Any, shapes: tuple[Any, ...]) -> Any:
+        """Quantiles. See Note [Quantiles]."""
+        x = w.as_tensor(np.asarray(getattr(self.theirs, method)(detached(q), *[detached(s) for s in shapes])))
+        for _ in range(_NEWTON_STEPS):
+            x = x - sign * (self._standard(mass)(x, *shapes) - q) / self._standard("pdf")(x, *shapes)
+        return x
+
+
+class Discrete(Distribution):
+    """A discrete distribution: pmf, cdf, sf and their like differentiate in the shapes. The derivative in k and loc is 0."""
+
+    methods = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
+
+    def pmf(self, k: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("pmf", k, args, kwds)
+
+    def logpmf(self, k: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("logpmf", k, args, kwds)
+
+    def cdf(self, k: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("cdf", k, args, kwds)
+
+    def logcdf(self, k: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("logcdf", k, args, kwds)
+
+    def sf(self, k: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("sf", k, args, kwds)
+
+    def logsf(self, k: Any, *args: Any, **kwds: Any) -> Any:
+        return self._evaluated("logsf", k, args, kwds)
+
+    def ppf(self, q: Any, *args: Any, **kwds: Any) -> Any:
+        return self.plain("ppf", q, *args, **kwds)
+
+    def isf(self, q: Any, *args: Any, **kwds: Any) -> Any:
+        return self.plain("isf", q, *args, **kwds)
+
+    def median(self, *args: Any, **kwds: Any) -> Any:
+        return self.ppf(0.5, *args, **kwds)
+
+    def interval(self, confidence: Any, *args: Any, **kwds: Any) -> Any:
+        return self.ppf((1 - confidence) / 2, *args, **kwds), self.ppf((1 + confidence) / 2, *args, **kwds)
+
+    def nnlf(self, theta: Any, x: Any) -> Any:
+        """The negative log-likelihood of theta = (*shapes, loc), summed over x."""
+        if not holds_tensor((theta, x)):
+            return self.theirs.nnlf(theta, x)
+        theta = list(theta)
+        return -w.sum(self.logpmf(x, *theta[:-1], loc=theta[-1]))
+
+    def moments(self, shapes: list[Any]) -> tuple[Any, Any]:
+        if self.has("stats") or not any(is_differentiated([s]) for s in shapes):
+            return super().moments(shapes)
+        k, mass = self._probabilities("stats", shapes)
+        mean = w.sum(k * mass, 0)
+        return mean, w.sum((k - mean) ** 2 * mass, 0)
+
+    def _entropy(self, shapes: list[Any]) -> Any:
+        if self.has("entropy") or not any(is_differentiated([s]) for s in shapes):
+            return super()._entropy(shapes)
+        _, mass = self._probabilities("entropy", shapes)
+        return w.sum(S.entr(mass), 0)
+
+    def _probabilities(self, method: str, shapes: list[Any]) -> tuple[Any, Any]:
+        """Return (numbers, their probabilities) along a first axis, of all numbers that count."""
+        arrays = [detached(s) for s in shapes]
+        ends = [np.asarray(self.theirs.ppf(level, *arrays), np.float64) for level in (1e-17, 1 - 1e-16)]
+        first, last = float(np.min(ends[0])) - 1, float(np.max(ends[1])) + 1
+        low, high = self.theirs._get_support(*arrays)
+        if not last - first < _MOST_TERMS:
+            raise self.no_derivative(method)
+        first, last = max(first, float(np.min(low))), min(last, float(np.max(high)))
+        ndim = max([s.ndim for s in shapes], default=0)
+        k = w.as_tensor(np.arange(first, last + 1)).reshape((-1,) + (1,) * ndim)
+        inside = w.as_tensor((detached(k) >= low) & (detached(k) <= high))
+        mass = self._standard("pmf")(w.where(inside, k, w.as_tensor(np.asarray(np.maximum(low, first), np.float64))), *shapes)
+        return k, w.where(inside, mass, 0.0)
+
+    def _evaluated(self, method: str, k: Any, args: Any, kwds: Any) -> Any:
+        if not is_differentiated((*args, *kwds.values())):
+            return self.plain(method, k, *args, **kwds)
+        shapes, loc, scale = self.parameters(args, kwds)
+        arrays, y = [detached(s) for s in shapes], np.asarray(detached(k), np.float64) - detached(loc)
+        valid = self.valid(shapes, scale) & ~np.isnan(y)
+        low, high = self.theirs._get_support(*arrays)
+        is_mass = method in ("pmf", "logpmf")
+        if is_mass:
+            below = above = (y < low) | (y > high) | (y != np.floor(y))
+        else:
+            below, above = y < low, y >= high
+        inside = valid & ~below & ~above
+        # Any number of the support will do for the others.
+        place = np.where(inside, np.floor(y), np.where(np.isfinite(low), low, 0.0))
+        found = self._standard(method)(w.as_tensor(place), *shapes)
+        if inside.all():
+            return found
+        under, over = _OUTSIDE[method.replace("pmf", "pdf")]
+        return w.where(w.as_tensor(inside), found, w.as_tensor(np.where(valid, np.where(below, under, over), np.nan)))
+
+    def _standard(self, method: str) -> Callable[..., Any]:
+        if self.has(method):
+            return self.formula(method)
+        return {
+            "pmf": lambda k, *shapes: w.exp(self._log_mass_at(k, *shapes)),
+            "logpmf": self._log_mass_at,
+            "cdf": self._summed,
+            "sf": lambda k, *shapes: 1 - self._standard("cdf")(k, *shapes),
+            "logcdf": lambda k, *shapes: _log_mass(self._standard("cdf")(k, *shapes)),
+            "logsf": lambda k, *shapes: _log_mass(self._standard("sf")(k, *shapes)),
+        }[method]
+
+    def _log_mass_at(self, k: Any, *shapes: Any) -> Any:
+        if self.has("logpmf"):
+            return self.formula("logpmf")(k, *shapes)
+        if not self.has("pmf"):
+            raise self.no_derivative("logpmf")
+        return _log_mass(self.formula("pmf")(k, *shapes))
+
+    def _summed(self, k: Any, *shapes: Any) -> Any:
+        """The sum of the probabilities up to k, from the beginning of the support or where they vanish."""
+        if self.has("sf"):
+            return 1 - self.formula("sf")(k, *shapes)
+        arrays = [detached(s) for s in shapes]
+        low = self.theirs._get_support(*arrays)[0]
+        start = float(np.min(np.where(np.isfinite(low), low, self.theirs.ppf(1e-18, *arrays) - 1)))
+        count = int(float(np.max(detached(k))) - start) + 1
+        terms = w.as_tensor(start + np.arange(count)).reshape((count,) + (1,) * max(k.ndim, *[s.ndim for s in shapes], 0))
+        counted = (terms <= k) & w.as_tensor(terms.numpy() >= low)
+        return w.sum(w.where(counted, self._standard("pmf")(w.where(counted, terms, k), *shapes), 0.0), 0)
+
+
+class Frozen:
+    """A distribution with its shapes, loc and scale: what scipy.stats.norm(loc, scale) returns, for tensors too."""
+
+    def __init__(self, dist: Distribution, args: tuple[Any, ...], kwds: dict[str, Any]) -> None:
+        self.dist, self.args, self.kwds = dist, args, kwds
+        dist.theirs._parse_args(*args, **kwds)  # raises TypeError for arguments that the distribution does not have
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(self.dist, name)
+        if not callable(found):
+            return found
+
+        def call(*given: Any, **settings: Any) -> Any:
+            return found(*given, *self.args, **settings, **self.kwds)
+
+        return call
+
+    def moment(self, order: Any = None) -> Any:
+        return self.dist.moment(order, *self.args, **self.kwds)
+
+    def rvs(self, size: Any = None, random_state: Any = None) -> Any:
+        return self.dist.rvs(*self.args, **self.kwds, size=size, random_state=random_state)
+
+    def stats(self, moments: str = "mv") -> Any:
+        return self.dist.stats(*self.args, **self.kwds, moments=moments)
