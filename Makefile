@@ -13,6 +13,7 @@
 #   make generate    write the generated files: stubs, names of late families, tables of kernels, docs/operators, tables of pages
 #   make fuzz        all fuzzers for MINUTES=10 with seeds from the clock, each batch of calls in a child process with a watchdog
 #   make sanitize    compile with AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer, and run tests and fuzzers
+#   make docs        build the site in build/docs, with all examples and the gallery: a warning is an error
 #   make parity-table  compare with the whole of torch's operator database, and write docs/parity.md: ten minutes
 #   make oracle      add torch, a build for the CPU, so that the tests against torch run
 #   make browser     add Chromium and its driver, where apt-get can, so that the tests of pages for browsers run
@@ -40,7 +41,7 @@ sources := $(wildcard pyproject.toml tools/build_backend.py meson.build meson.op
 	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build \
 	-o -path '*/page/*.*')
 
-.PHONY: demo test test-all test-pure test-fast check bench record inplace generate fuzz parity-table oracle browser compilers clean
+.PHONY: demo docs test test-all test-pure test-fast check bench record inplace generate fuzz parity-table oracle browser compilers clean
 
 demo: $(stamps)/extra-examples
 	$(python) examples/digits.py
@@ -80,6 +81,10 @@ generate: $(stamps)/dependencies
 	PYTHONPATH=src WENGERT_PURE=1 $(python) -m wengert.ops.fuse
 	PYTHONPATH=src:tests WENGERT_PURE=1 $(python) -m operators_page
 	PYTHONPATH=src WENGERT_PURE=1 $(python) tools/pages.py
+
+docs: $(stamps)/extra-docs
+	MPLBACKEND=agg $(python) -m sphinx -q -W --keep-going -j 2 docs build/docs
+	@echo "built: build/docs/index.html"
 
 fuzz: $(stamps)/extra-test oracle
 	PYTHONPATH=tests $(python) -m fuzz --minutes $(MINUTES) $(ARGS)
