@@ -14,6 +14,7 @@ _SUBMODULES = (
     "ndimage",
     "signal",
     "sparse",
+    "spatial",
     "special",
     "stats",
 )

@@ -159,11 +159,14 @@ def jacobian(result: Any, x: Any) -> Any:
     return w.zeros((size, x.numel()), dtype=x.dtype) if rows is None else rows.reshape(size, x.numel())
 
 
-def implicit(residual: Callable[[Any], Any], solution: Any) -> Any:
+def implicit(
+    residual: Callable[[Any], Any], solution: Any, slopes_of: Callable[[Any, Any], Any] = lambda x, r: jacobian(r, x)
+) -> Any:  # fmt: skip
     """Return the solution of residual(x) = 0 as a tensor that depends on the tensors of the residual.
 
-    residual: a function of a tensor of the solution's shape, whose result has as many elements. solution: an array that solves the
-    equation. Without tensors to differentiate in, the result has no history.
+    residual: a function of a tensor of the solution's shape, whose result has as many elements. solution: an array that solves
+    the equation. Without tensors to differentiate in, the result has no history. slopes_of: a function of (x, residual at x) that
+    returns the Jacobian matrix, recorded if recording is on; by default one backward pass for each row.
 
     Derivative: that of the implicit function, -inv(dr/dx) dr/dparameters. The Jacobian dr/dx must be regular.
     """
@@ -176,7 +179,7 @@ def implicit(residual: Callable[[Any], Any], solution: Any) -> Any:
         with variable(output) as x, cut_off(edges):
             with enable_grad():
                 found = residual(x)
-            slopes = jacobian(found, x)
+            slopes = slopes_of(x, found)
             return vjp(found, edges, w.reshape(linalg.solve(slopes.mT, -ct.reshape(-1)), found.shape))
 
     def pushforward(output: Any) -> Any:
@@ -186,7 +189,7 @@ def implicit(residual: Callable[[Any], Any], solution: Any) -> Any:
             tangent = tangent_of(found)
             if tangent is None:
                 return None
-            slopes = detach_tangent(jacobian(found, x))[0]
+            slopes = detach_tangent(slopes_of(x, found))[0]
             result = w.reshape(linalg.solve(slopes, -tangent.reshape(-1)), output.shape)
         if output.requires_grad or tangent_of(residual(output)).requires_grad:
             return result

@@ -63,11 +63,20 @@ def _implicit_step(solution: Callable[[float], Any]) -> Callable[[State, Any, An
     """Return a step of Radau IIA. solution: SciPy's solution between the points, where Newton's method begins."""
 
     def step(fun: State, t: Any, y: Any, h: Any) -> Any:
-        matrix = w.as_tensor(_RADAU).to(y.dtype)
+        matrix, n = w.as_tensor(_RADAU).to(y.dtype), y.shape[0]
+
+        def stages(z: Any) -> list[Any]:
+            return [_vector(fun(t + float(c) * h, y + z[i])).to(y.dtype) for i, c in enumerate(_PLACES)]
 
         def residual(z: Any) -> Any:
-            slopes = w.stack([_vector(fun(t + float(c) * h, y + z[i])) for i, c in enumerate(_PLACES)])
-            return z - h * w.matmul(matrix, slopes.to(y.dtype))
+            return z - h * w.matmul(matrix, w.stack(stages(z)))
+
+        def slopes_of(z: Any, _: Any) -> Any:
+            """The Jacobian matrix, of those of the stages: their graphs are smaller than that of the residual."""
+            with enable_grad():
+                found = stages(z)
+            rows = w.stack([jacobian(stage, z) for stage in found])
+            return w.eye(3 * n, dtype=y.dtype) - h * w.matmul(matrix, rows.reshape(3, -1)).reshape(3 * n, 3 * n)
 
         now, values, size = float(detached(t)), detached(y), float(detached(h))
         z = np.stack([solution(now + c * size) - values for c in _PLACES])
@@ -78,12 +87,12 @@ def _implicit_step(solution: Callable[[float], Any]) -> Callable[[State, Any, An
                 found = residual(x)
             if slopes is None:
                 with no_grad():
-                    slopes = detached(jacobian(found, x))
+                    slopes = detached(slopes_of(x, found))
             change = np.linalg.solve(slopes, detached(found).reshape(-1)).reshape(z.shape)
             z = z - change
             if np.abs(change).max(initial=0.0) <= 1e-13 * (1.0 + np.abs(values).max(initial=0.0)):
                 break
-        return y + implicit(residual, z)[2]
+        return y + implicit(residual, z, slopes_of)[2]
 
     return step
 

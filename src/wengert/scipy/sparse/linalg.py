@@ -38,7 +38,7 @@ def _square(A: _Any, b: _Any) -> _Any:
 
 
 @_module.differentiates(always=True)
-def spsolve(A: _Any, b: _Any, permc_spec: _Any = None, use_umfpack: bool = True) -> _Any:
+def _spsolve(A: _Any, b: _Any, permc_spec: _Any = None, use_umfpack: bool = True) -> _Any:
     """Solve A x = b with a sparse A. b: (n,) or (n, k), dense or sparse; with tensors the result is dense."""
     if not _differ(A, b):
         return _scipy.spsolve(A, b, permc_spec, use_umfpack)
@@ -110,7 +110,7 @@ _module.differentiates("splu", always=True)(_factorizing("splu"))
 
 
 @_module.differentiates(always=True)
-def factorized(A: _Any) -> _Any:
+def _factorized(A: _Any) -> _Any:
     """Return a function that solves A x = b for b."""
     if not _differ(A):
         plain = _scipy.factorized(A)
@@ -224,7 +224,7 @@ class LinearOperator(_scipy.LinearOperator):
 
 
 @_module.differentiates(always=True)
-def expm_multiply(A: _Any, B: _Any, **options: _Any) -> _Any:
+def _expm_multiply(A: _Any, B: _Any, **options: _Any) -> _Any:
     """Return the matrix exponential of A times B: (n,) or (n, k). With tensors, without start, stop and num.
 
     The exponential is a product of s Taylor series of A / s, as many terms as float64 needs: sums of products, which differentiate.
@@ -246,7 +246,7 @@ def expm_multiply(A: _Any, B: _Any, **options: _Any) -> _Any:
 
 
 @_module.differentiates(always=True)
-def norm(x: _Any, ord: _Any = None, axis: _Any = None) -> _Any:
+def _norm(x: _Any, ord: _Any = None, axis: _Any = None) -> _Any:
     """Return the Frobenius norm of a sparse matrix, or another norm as SciPy."""
     if not _differ(x):
         return _scipy.norm(x, ord, axis)
