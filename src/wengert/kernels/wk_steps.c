@@ -8,13 +8,15 @@
 #define CAPSULE "wengert.kernels.native.steps"
 enum { STEPS_BETWEEN_SIGNALS = 64 };
 
-/* What a step runs: a kernel or a function of whole arrays, by its number; a fused program; a copy. */
-enum { RUN_KERNEL, RUN_PROGRAM, RUN_COPY };
+/* What a step runs: a kernel or a function of whole arrays, by its number; a fused program; a copy; a Python function;
+ * the sum to a shape, by a Python function if the compiled one does not accept the array; a function of whole arrays, whose new
+ * array takes the place of the array in the slot. */
+enum { RUN_KERNEL, RUN_PROGRAM, RUN_COPY, RUN_CALL, RUN_SUM, RUN_NEW };
 
 /* slots: the inputs, then the outputs. */
 typedef struct {
     int kind, kernel, n_inputs, n_outputs, slots[WK_MAX_OPERANDS];
-    PyObject *program; /* a capsule of make_program; the step holds a reference */
+    PyObject *program; /* a capsule of make_program, or a function; the step holds a reference */
 } Step;
 
 typedef struct {
@@ -55,13 +57,18 @@ static int read_step(Steps *steps, Step *step, PyObject *given) {
     step->n_outputs = read_slots(steps, step, outputs, step->n_inputs);
     if (step->n_outputs < 0) return -1;
     int expected = step->kind == RUN_COPY ? 1 : -1, n_outputs = 1;
-    if (step->kind == RUN_KERNEL && step->kernel >= WK_WHOLE) expected = wk_whole_inputs(step->kernel);
+    if ((step->kind == RUN_KERNEL || step->kind == RUN_NEW) && step->kernel >= WK_WHOLE) expected = wk_whole_inputs(step->kernel);
     else if (step->kind == RUN_KERNEL && step->kernel >= 0 && step->kernel < wk_n_kernels) expected = wk_kernels[step->kernel].n_inputs;
     if (step->kind == RUN_PROGRAM) {
         const WkProgram *fused = wk_program_of(program);
         if (fused == NULL) return -1;
         expected = fused->kernel.n_inputs;
         n_outputs = fused->kernel.n_outputs;
+        step->program = Py_NewRef(program);
+    }
+    if ((step->kind == RUN_CALL || step->kind == RUN_SUM) && PyCallable_Check(program)) {
+        expected = step->kind == RUN_SUM ? 2 : step->n_inputs;
+        n_outputs = step->n_outputs;
         step->program = Py_NewRef(program);
     }
     if (step->n_inputs != expected || step->n_outputs != n_outputs) {
@@ -111,12 +118,41 @@ static int copy_into(PyObject *target, PyObject *source) {
     return PyArray_CopyInto(to, from);
 }
 
+/* Call a Python function, and copy its result, or the tuple of its results, into the outputs. */
+static int run_call(const Step *step, PyObject *const *operands) {
+    PyObject *result = PyObject_Vectorcall(step->program, operands, (size_t)step->n_inputs, NULL);
+    if (result == NULL) return -1;
+    int failed = 0, is_tuple = step->n_outputs != 1;
+    if (is_tuple && (!PyTuple_CheckExact(result) || PyTuple_GET_SIZE(result) != step->n_outputs)) {
+        PyErr_SetString(PyExc_ValueError, "a function has another number of results");
+        failed = 1;
+    }
+    for (int k = 0; !failed && k < step->n_outputs; k++) {
+        PyObject *given = is_tuple ? PyTuple_GET_ITEM(result, k) : result;
+        PyObject *array = PyArray_CheckExact(given) ? Py_NewRef(given) : PyArray_FromAny(given, NULL, 0, 0, 0, NULL);
+        failed = array == NULL || copy_into(operands[step->n_inputs + k], array) < 0;
+        Py_XDECREF(array);
+    }
+    Py_DECREF(result);
+    return failed ? -1 : 1;
+}
+
 /* Run a step. Return 1, 0 if it does not accept its operands, -1 on an error. */
-static int run_step(const Step *step, PyObject *const *slots) {
+static int run_step(const Step *step, PyObject *list) {
+    PyObject **slots = ((PyListObject *)list)->ob_item;
     PyObject *operands[WK_MAX_OPERANDS];
     for (int k = 0; k < step->n_inputs + step->n_outputs; k++) operands[k] = slots[step->slots[k]];
     PyObject *out = operands[step->n_inputs], *result;
     if (step->kind == RUN_COPY) return copy_into(out, operands[0]) < 0 ? -1 : 1;
+    if (step->kind == RUN_SUM && PyTuple_CheckExact(operands[1])) {
+        result = wk_reduce_to(operands[0], operands[1]);
+        if (result == NULL) return -1;
+        int copied = result != Py_None && copy_into(out, result) == 0;
+        int failed = result != Py_None && !copied;
+        Py_DECREF(result);
+        if (copied || failed) return failed ? -1 : 1;
+    }
+    if (step->kind == RUN_CALL || step->kind == RUN_SUM) return run_call(step, operands);
     if (step->kind == RUN_PROGRAM) return wk_apply_in_place(&wk_program_of(step->program)->kernel, operands, operands + step->n_inputs);
     if (step->kernel < WK_WHOLE) {
         result = wk_apply_kernel(&wk_kernels[step->kernel], operands, out);
@@ -129,6 +165,7 @@ static int run_step(const Step *step, PyObject *const *slots) {
         result = wk_run_whole(step->kernel, operands);
     }
     if (result == NULL) return -1;
+    if (step->kind == RUN_NEW && result != Py_None) return PyList_SetItem(list, step->slots[step->n_inputs], result) < 0 ? -1 : 1;
     int done = result == Py_None ? 0 : copy_into(out, result) < 0 ? -1 : 1;
     Py_DECREF(result);
     return done;
@@ -146,7 +183,7 @@ static PyObject *run_steps(PyObject *module, PyObject *args) {
             return NULL;
         }
         if (i % STEPS_BETWEEN_SIGNALS == STEPS_BETWEEN_SIGNALS - 1 && PyErr_CheckSignals() < 0) return NULL;
-        int done = run_step(&steps->steps[i], ((PyListObject *)slots)->ob_item);
+        int done = run_step(&steps->steps[i], slots);
         if (done < 0) return NULL;
         if (!done) return PyLong_FromSsize_t(i);
     }
@@ -156,7 +193,9 @@ static PyObject *run_steps(PyObject *module, PyObject *args) {
 PyMethodDef wk_steps_methods[] = {
     {"make_steps", make_steps, METH_O,
      "make_steps(steps): steps for run_steps. Each is a tuple (kind, kernel, program, slots of inputs, slots of outputs). Kind 0 is a "
-     "kernel, 1 a program of make_program, 2 a copy."},
+     "kernel, 1 a program of make_program, 2 a copy, 3 a Python function, given in the place "
+     "of the program, 4 the sum of an array to a shape, or what the function makes of them, 5 a kernel of whole arrays, whose result "
+     "takes the place of the array in the slot."},
     {"run_steps", run_steps, METH_VARARGS,
      "run_steps(steps, slots): run each step on the arrays and numbers in the list slots. Returns the number of steps before the "
      "first that does not accept its operands. The caller must not change slots meanwhile."},

@@ -12,15 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from wengert.backends import numpy as numpy_backend
 from wengert.core.forward import promote, run_compiled, run_numpy, set_kernel
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.op import Op
 from wengert.core.tensor import TensorBase, counter_of, wrap
 from wengert.core.views import write_array
-from wengert.dtypes import NONE
+from wengert.generator import default_generator
 from wengert.kernels import native
+from wengert.kernels.memory import bounds_of
 from wengert.program import form
 from wengert.program.form import Instruction, Program, Storage, Value
+from wengert.program.lowering import is_plain, is_pointwise, keeps_dtype, kernel_of
+from wengert.program.passes import may_draw, optimized
 
 
 class Mismatch(Exception):
@@ -31,7 +35,8 @@ class Slot(int):
     """Number of a slot, among other numbers."""
 
 
-_KERNEL, _PROGRAM, _COPY = range(3)  # kinds of steps of kernels/wk_steps.c
+_KERNEL, _PROGRAM, _COPY, _CALL, _SUM, _NEW = range(6)  # kinds of steps of kernels/wk_steps.c
+_MAX_OPERANDS = 16
 
 
 class Executable:
@@ -40,18 +45,21 @@ class Executable:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.slots: list[Any] = []
+        self._outputs: dict[int, tuple[Storage, Value]] = {}  # storage and value of the slots that kernels fill
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._by_storage: dict[Storage, list[tuple[int, Value]]] = {}
         self.steps: list[tuple[Any, ...]] = []
         self.results: list[Storage] = []  # memory that is new at each run
         self.nbytes = 0
+        self.instructions = program.instructions = optimized(program)
         self._keep_results()
-        for x in program.instructions:
+        for x in self.instructions:
             self._lower(x)
         for x in program.outputs:
             value = x[1] if isinstance(x, tuple) and not isinstance(x, Value) else x
             if isinstance(value, Value):
                 self.slot(value)
+        self._take_results()
         self._allocate()
         self.n_compiled = sum(step[0] == "kernel" for step in self.steps)
         self.steps = self._joined(self.steps)
@@ -60,6 +68,8 @@ class Executable:
         self._wholes = [(s, [(n, v) for n, v in self._by_storage[s]]) for s in self.externals]
         self._addresses: list[Any] = [None] * len(self.externals)
         self._backs_up = self._can_stop_after_writes()
+        self._draws = any((x.kind == form.HOST and not x.function.is_step) or may_draw(x) for x in self.instructions)
+        self._has_stepped = False
 
     def _keep_results(self) -> None:
         """Find the computed storages whose memory must be new at each run."""
@@ -69,7 +79,7 @@ class Executable:
                 found[x.storage] = None
             elif x[0] == "leaf":
                 found[x[1].storage] = None
-        for y in self.program.instructions:
+        for y in self.instructions:
             if y.kind == form.SET_GRAD and y.inputs[0] is not None:
                 found[y.inputs[0].storage] = None
         self.results = [s for s in found if not s.is_external]
@@ -102,12 +112,24 @@ class Executable:
         inputs = tuple([self._bound(y) for y in x.inputs])
         outputs = tuple([self.slot(y) for y in x.outputs])
         if x.kind in (form.MAKE, form.INTO):
-            kernel = self._kernel_of(x)
+            kernel = kernel_of(x)
             if kernel is not None:
                 operands = tuple([y if type(y) is Slot else self._number_slot(y) for y in (*inputs, *kernel[1])])
+                self._outputs[int(outputs[0])] = x.outputs[0].storage, x.outputs[0]
                 self.steps.append(("kernel", (_KERNEL, kernel[0], None, operands, outputs)))
                 return
-            self.steps.append((x.kind, x.op, inputs, self._bound(x.params), outputs, x.keeps_numbers))
+            params = self._bound(x.params)
+            if x.kind == form.INTO or native is None or len(inputs) + len(outputs) > _MAX_OPERANDS:
+                self.steps.append((x.kind, x.op, inputs, params, outputs, x.keeps_numbers))
+            elif x.name == "_sum_to_size":
+                shape = self._number_slot(x.params["shape"])
+                self.steps.append(("kernel", (_SUM, 0, numpy_backend.sum_to_size, (*inputs, shape), outputs)))
+            else:
+                operands = tuple([y if type(y) is Slot else self._number_slot(y) for y in inputs])
+                function = self._function_of(x, params)
+                self.steps.append(("kernel", (_CALL, 0, function, operands, outputs)))
+        elif x.kind == form.FUSED:
+            self.steps.append(("kernel", (_PROGRAM, 0, x.function, inputs, outputs)))
         elif x.kind == form.WRITE:
             self.steps.append(("write", x.function, inputs, self._bound(x.params), outputs))
         elif x.kind == form.HOST:
@@ -120,6 +142,19 @@ class Executable:
             self.steps.append(("kernel", (_COPY, 0, None, inputs, outputs)))
         else:
             self.steps.append((x.kind, inputs[0], outputs[0]))
+
+    def _function_of(self, x: Instruction, params: Any) -> Any:
+        """Return a function of the operands' arrays that computes an instruction."""
+        op: Op = x.op
+        if op.kernel is None:
+            set_kernel(op)
+        plain = x.params is None or x.params == op.defaults
+        if isinstance(op.kernel, np.ufunc) and op.output_names is None and plain and op.native < 0 and keeps_dtype(x):
+            return op.kernel
+        keeps_numbers = x.keeps_numbers
+        if op.output_names is not None:
+            return lambda *arrays: tuple(self._forward(op, arrays, params, keeps_numbers))
+        return lambda *arrays: self._forward(op, arrays, params, keeps_numbers)
 
     def _number_slot(self, number: Any) -> Slot:
         """Return the slot that holds a number."""
@@ -141,36 +176,6 @@ class Executable:
                 joined.extend(group)
         return joined
 
-    def _kernel_of(self, x: Instruction) -> tuple[int, tuple[Any, ...]] | None:
-        """Return the kernel of an instruction, and the numbers that follow its operands. None if no kernel takes the operands."""
-        op: Op = x.op
-        if native is None:
-            return None
-        if op.kernel is None:
-            set_kernel(op)
-        if op.native < 0 or len(x.inputs) != len(op.input_names):
-            return None
-        params = op.defaults if x.params is None else x.params
-        if any(params[n] is not d and params[n] != d for n, d in op.defaults.items() if n not in op.native_params):
-            return None
-        arrays = [y for y in x.inputs if isinstance(y, Value)]
-        if not arrays or any(a.dtype != arrays[0].dtype for a in arrays) or x.outputs[0].dtype != arrays[0].dtype:
-            return None
-        if arrays[0].dtype not in (np.float32, np.float64):
-            return None
-        numbers = [y for y in x.inputs if not isinstance(y, Value)] + [params[n] for n in op.native_params]
-        if any(type(y) not in (int, float) for y in numbers) or (op.promote != NONE and not self._keeps_dtype(op, x)):
-            return None
-        more = tuple([params[n] for n in op.native_params])
-        tried = tuple([np.ones(y.shape, y.dtype) if isinstance(y, Value) else y for y in x.inputs])
-        return None if native.apply(op.native, (*tried, *more)) is None else (op.native, more)
-
-    def _keeps_dtype(self, op: Op, x: Instruction) -> bool:
-        """Whether no operand is cast."""
-        operands = [np.empty(y.shape, y.dtype) if isinstance(y, Value) and not y.shape else _stand_in(y) for y in x.inputs]
-        found = promote(op, operands)
-        return all(not isinstance(a, np.ndarray) or a is b for a, b in zip(operands, found, strict=True))
-
     # -- memory ------------------------------------------------------------------------------------------------------------
 
     def _allocate(self) -> None:
@@ -182,9 +187,19 @@ class Executable:
             self.nbytes += storage.nbytes
             if storage.kind == form.CONSTANT:
                 whole[...] = storage.key
-                if any(x.kind != form.MAKE and storage in [v.storage for v in x.outputs] for x in self.program.instructions):
+                if any(x.kind != form.MAKE and storage in [v.storage for v in x.outputs] for x in self.instructions):
                     self.steps.insert(0, ("reset", storage.key, whole))
             self._fill_slots(whole, values)
+
+    def _take_results(self) -> None:
+        """Let the results of functions of whole arrays be the memory of their storage, where it has no other values."""
+        for i, step in enumerate(self.steps):
+            if step[0] == "kernel" and step[1][0] == _KERNEL and not is_pointwise(step[1][1]):
+                storage, value = self._outputs[int(step[1][4][0])]
+                if len(self._by_storage[storage]) == 1 and is_plain(value):
+                    self.steps[i] = ("kernel", (_NEW, *step[1][1:]))
+                    if storage in self.results:
+                        self.results.remove(storage)
 
     def _fill_slots(self, whole: Any, values: list[tuple[int, Value]]) -> None:
         for number, value in values:
@@ -194,10 +209,10 @@ class Executable:
         """Return the slots of external memory to copy before a run, because a step after a write into it may not fit."""
         written: dict[int, Value] = {}
         stops = False
-        for x in self.program.instructions:
+        for x in self.instructions:
             if x.kind in (form.INTO, form.WRITE) and x.outputs[0].storage.is_external:
                 written[int(self.slot(x.outputs[0]))] = x.outputs[0]
-            elif written and x.kind == form.GUARD:
+            elif written and (x.kind == form.GUARD or (x.kind == form.MAKE and kernel_of(x) is None)):
                 stops = True
         return list(written.items()) if stops else []
 
@@ -233,7 +248,7 @@ class Executable:
         found = self.__dict__.setdefault("_disjoint", [])
         if len(found) == len(self._addresses) and all(a is b for a, b in zip(found, self._addresses, strict=True)):
             return False
-        extents = sorted(np.lib.array_utils.byte_bounds(a) for a in self._addresses if a.size)
+        extents = sorted(bounds_of(a) for a in self._addresses if a.size)
         if any(a[1] > b[0] for a, b in pairwise(extents)):
             return True
         self.__dict__["_disjoint"] = list(self._addresses)
@@ -248,16 +263,22 @@ class Executable:
                 whole[...] = storage.key
             self._fill_slots(whole, self._by_storage[storage])
         saved = [(self.slots[n], self.slots[n].copy()) for n, _ in self._backs_up]
+        state = default_generator.get_state() if self._draws else None
+        self._has_stepped = False
         grads: list[tuple[Any, Any]] = []
         made: dict[int, Any] = {}  # tensors of new memory, which results and gradients share
         quiet_enter()
         try:
             self._run_steps(grads, made)
-        except BaseException:
+        except BaseException as error:
             for target, copy in saved:
                 target[...] = copy
             for leaf, grad in reversed(grads):
                 leaf._grad = grad
+            if state is not None:
+                default_generator.set_state(state)
+            if isinstance(error, Exception) and not isinstance(error, Mismatch) and not self._has_stepped:
+                raise Mismatch("an operation fails") from error  # the function runs eagerly, and raises the error at its line
             raise
         finally:
             quiet_exit()
@@ -336,6 +357,7 @@ class Executable:
 
     def _host(self, host: Any, inputs: Any, params: Any, outputs: Any) -> None:
         if host.is_step:
+            self._has_stepped = True
             host.function(*inputs)
             return
         result = host.function(*self._wrapped(inputs), **self._wrapped(params))
@@ -373,10 +395,6 @@ def _has_number(arrays: list[Any]) -> bool:
     return type(number) in (int, float) and isinstance(array, np.ndarray) and array.dtype.kind in "fc"
 
 
-def _stand_in(x: Any) -> Any:
-    return np.broadcast_to(np.empty((), x.dtype), x.shape) if isinstance(x, Value) else x
-
-
 def _new_memory(storage: Storage) -> Any:
     """Return a new array with the shape, the strides and the dtype of a storage's whole array."""
     plain = np.empty(storage.shape, storage.dtype)
@@ -390,7 +408,7 @@ class _Bytes:
     """The memory of an array, for NumPy. The array of these bytes keeps this object, and this object the array."""
 
     def __init__(self, array: Any) -> None:
-        low, high = np.lib.array_utils.byte_bounds(array)
+        low, high = bounds_of(array)
         self.array = array
         readonly = not array.flags.writeable
         self.__array_interface__ = {"shape": (high - low,), "typestr": "|u1", "data": (low, readonly), "version": 3}

@@ -76,6 +76,7 @@ class Value(NamedTuple):
 MAKE = "make"  # they are new arrays
 INTO = "into"  # it writes the result into its first input
 WRITE = "write"  # `function` writes into its first input
+FUSED = "fused"  # `function`, a program of kernels/wk_program.c, makes them
 COPY = "copy"  # it copies its input into new memory
 HOST = "host"  # `function` is called with the tensors `inputs`: it draws random numbers, or is the step of an optimizer
 SET_GRAD = "set_grad"  # .grad of the tensor `function` becomes the input, or None

@@ -27,19 +27,6 @@ def root_of(array: Any) -> Any:
         array = base
 
 
-def address_of(array: Any) -> int:
-    """Return the address of an array's first element."""
-    address: int = array.__array_interface__["data"][0]
-    return address
-
-
-def extent_of(array: Any) -> tuple[int, int]:
-    """Return the lowest address of an array's elements, and the address behind the highest."""
-    if array.size == 0:
-        return address_of(array), address_of(array)
-    return np.lib.array_utils.byte_bounds(array)
-
-
 def add_operation() -> Any:
     """Return the operation add."""
     return OPS["add"]
@@ -54,10 +41,11 @@ class Host(NamedTuple):
     writes: bool = False
 
 
-HOSTS: dict[CodeType, Host] = {}
-CREATIONS: set[CodeType] = set()
-UNITS: set[CodeType] = set()  # functions that make constants of the shape of a tensor
-LEAVING: set[CodeType] = set()
+# Of functions, by the id of their code, which is slow to hash. They exist as long as the package.
+HOSTS: dict[int, Host] = {}
+CREATIONS: set[int] = set()
+UNITS: set[int] = set()  # functions that make constants of the shape of a tensor
+LEAVING: set[int] = set()
 _CONSTANT_MAKERS = """
     zeros ones full empty eye arange linspace logspace tensor scalar_tensor zeros_like ones_like full_like empty_like new_zeros
     new_ones new_full new_empty new_tensor
@@ -76,15 +64,15 @@ def load() -> None:
     for name in _CONSTANT_MAKERS.split():
         op: Any = OPS.get(name)
         if isinstance(op, Plain):
-            CREATIONS.add(op.fn.__code__)
+            CREATIONS.add(id(op.fn.__code__))
     OPS["rand"]  # registers the family
     for op in list(OPS.values()):
         if isinstance(op, Plain) and isinstance(op.fn, FunctionType) and op.fn.__globals__["__name__"] == "wengert.ops.random":
-            HOSTS[op.fn.__code__] = Host(op.name, op.fn, writes=op.name.endswith("_"))
-    UNITS.add(_unit_tensors.__code__)
-    HOSTS[write_unrecorded.__code__] = Host("setitem", write_unrecorded, writes=True)
+            HOSTS[id(op.fn.__code__)] = Host(op.name, op.fn, writes=op.name.endswith("_"))
+    UNITS.add(id(_unit_tensors.__code__))
+    HOSTS[id(write_unrecorded.__code__)] = Host("setitem", write_unrecorded, writes=True)
     for name in _LEAVING_METHODS:
-        LEAVING.add(getattr(Tensor, name).__code__)
+        LEAVING.add(id(getattr(Tensor, name).__code__))
 
 
 def arguments_of(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:

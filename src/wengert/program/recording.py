@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from wengert.core.engine import evaluate_node, start
 from wengert.core.node import AccumulateGrad
 from wengert.core.recorder import evaluate_each, set_program_recorder
 from wengert.core.tensor import TensorBase
+from wengert.kernels.memory import address_of, bounds_of
 from wengert.program import form, origins
 from wengert.program.form import GradState, Instruction, Program, Storage, Value
 from wengert.program.surroundings import Surroundings, is_optimizer
@@ -58,7 +59,9 @@ class Recorder:
         self._first_grads: dict[int, Any] = {}
         self._external: dict[int, tuple[TensorBase, Any, bool, Any]] = {}  # with array, requires_grad, grad_fn, by the id
         self._items: dict[int, tuple[Any, Value]] = {}  # numbers that are results only, by the id
-        self._is_internal: dict[CodeType, bool] = {}
+        self._profile = self.profile
+        self._values: dict[int, tuple[Any, Value]] = {}  # arrays and their values, by the array's id
+        self._is_internal: dict[int, bool] = {}  # by the id of the code: codes are slow to hash
         self._places: dict[Storage, tuple[int, int, int]] = {}  # address of the first element, lowest and highest address
         for i, x in enumerate(inputs):
             self._know(form.INPUT, i, x)
@@ -102,17 +105,19 @@ class Recorder:
 
     def _internal(self, frame: FrameType) -> bool:
         """Whether a frame runs code of this package or of NumPy."""
-        found = self._is_internal.get(frame.f_code)
+        code = frame.f_code
+        found = self._is_internal.get(id(code))
         if found is None:
             first = frame.f_globals.get("__name__", "").partition(".")[0]
-            found = self._is_internal[frame.f_code] = first in ("wengert", "numpy", "importlib")
+            self._alive.append(code)
+            found = self._is_internal[id(code)] = first in ("wengert", "numpy", "importlib")
         return found
 
     # -- memory ------------------------------------------------------------------------------------------------------------
 
     def _new_storage(self, kind: str, key: Any, whole: Any) -> Storage:
-        low, high = origins.extent_of(whole)
-        start = origins.address_of(whole)
+        low, high = bounds_of(whole)
+        start = address_of(whole)
         number = len(self.program.storages)
         storage = Storage(number, kind, key, high - low, start - low, whole)
         self.program.storages.append(storage)
@@ -123,20 +128,24 @@ class Recorder:
 
     def value_of(self, array: Any) -> Value:
         """Return the value that an array is. Raises Refusal if its memory has an unknown origin."""
+        found = self._values.get(id(array))
+        if found is not None and found[0].shape == array.shape:
+            return found[1]
         root = origins.root_of(array)
-        low, high = origins.extent_of(array)
+        low, high = bounds_of(array)
         for storage in self._by_root.get(id(root), ()):
             if self._places[storage][1] <= low and high <= self._places[storage][2]:
                 break
         else:
             storage = self._find_origin(array, root, low, high)
-        self._alive.append(array)
-        offset = origins.address_of(array) - self._places[storage][0] if array.size else 0
-        return Value(storage, offset, array.shape, array.strides, array.dtype)
+        offset = address_of(array) - self._places[storage][0] if array.size else 0
+        value = Value(storage, offset, array.shape, array.strides, array.dtype)
+        self._values[id(array)] = array, value
+        return value
 
     def _find_origin(self, array: Any, root: Any, low: int, high: int) -> Storage:
         for kind, key, x in self._known.get(id(root), ()):
-            extent = origins.extent_of(x._array)
+            extent = bounds_of(x._array)
             if extent[0] <= low and high <= extent[1]:
                 if x._view is not None and x._view.physical is not None:
                     raise Refusal("a conjugate or negative view is used")
@@ -201,21 +210,21 @@ class Recorder:
         """Run an operation, and record it. Called by core/recorder.py."""
         if self.refusal is not None or self.depth:
             return function(*arguments)
+        sys.setprofile(None)  # what runs inside is of no interest
         try:
-            call = self._call_of(function.__name__, arguments)
-        except Refusal as refusal:
-            self.refuse(refusal.reason)
-            return function(*arguments)
-        self.depth += 1
-        try:
+            try:
+                call = self._call_of(function.__name__, arguments)
+            except Refusal as refusal:
+                self.refuse(refusal.reason)
+                return function(*arguments)
             result = function(*arguments)
+            try:
+                self._add_call(result, *call)
+            except Refusal as refusal:
+                self.refuse(refusal.reason)
+            return result
         finally:
-            self.depth -= 1
-        try:
-            self._add_call(result, *call)
-        except Refusal as refusal:
-            self.refuse(refusal.reason)
-        return result
+            sys.setprofile(self._profile)
 
     def _call_of(self, name: str, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arguments of _add_call after the result."""
@@ -318,14 +327,12 @@ class Recorder:
 
     def profile(self, frame: FrameType, event: str, argument: Any) -> None:
         """Look at a call or return of a Python function. Set by sys.setprofile."""
-        if self.refusal is not None:
+        if self.refusal is not None or (self.depth and self.host is None):
             return
         try:
             if self.host is not None:
                 if event == "return" and frame is self.host[0]:
                     self._end_host(argument)
-            elif self.depth:
-                return
             elif event == "c_call":
                 if not self._internal(frame):
                     reason = origins.reason_against(argument)
@@ -340,7 +347,7 @@ class Recorder:
 
     def _begin_call(self, frame: FrameType) -> None:
         code = frame.f_code
-        host = origins.HOSTS.get(code)
+        host = origins.HOSTS.get(id(code))
         if host is None and code.co_name == "run" and is_optimizer(frame.f_locals.get("self")):
             host = origins.Host("step", lambda optimizer, *args, **kwargs: optimizer.step(*args, **kwargs), True)
         if host is None:
@@ -378,13 +385,13 @@ class Recorder:
 
     def _end_call(self, frame: FrameType, result: Any) -> None:
         code = frame.f_code
-        if code in origins.LEAVING:
+        if id(code) in origins.LEAVING:
             self._leave(frame, result)
             return
-        if code in origins.CREATIONS:
+        if id(code) in origins.CREATIONS:
             self._create(frame, result)
             return
-        if code in origins.UNITS:
+        if id(code) in origins.UNITS:
             for x in result if isinstance(result, (list, tuple)) else () if result is None else (result,):
                 self.constant(x._array)
             return
@@ -443,6 +450,10 @@ class Recorder:
             self._check_version(x)
             if x._array is not array or x._requires_grad != requires_grad or x._grad_fn is not grad_fn:
                 raise Refusal("the function changes the memory, the history or requires_grad of a tensor that it was given")
+        kinds = [x.kind for x in self.program.instructions]
+        steps = [i for i, x in enumerate(self.program.instructions) if x.kind == form.HOST and x.function.is_step]
+        if steps and form.GUARD in kinds[steps[0] :]:
+            raise Refusal("a condition on a tensor follows the step of an optimizer, which could not be undone")
         self.program.outputs = [self._output(x) for x in leaves]
         self.program.structure = structure
         returned = [id(x.storage) for x in self.program.outputs if isinstance(x, Value)]
@@ -490,7 +501,7 @@ def record(recorder: Recorder, fn: Callable[..., Any], args: Any, kwargs: Any) -
     set_program_recorder(recorder.intercept, recorder.run_pass)
     try:
         with recorded_passes.all_recorded():
-            sys.setprofile(recorder.profile)
+            sys.setprofile(recorder._profile)
             try:
                 return fn(*args, **kwargs)
             finally:

@@ -1,0 +1,324 @@
+"""Passes over the instructions of a program. Each takes and returns a list of instructions, and keeps their results, bit for bit.
+
+    expand_powers   x ** 2 and x ** 3 become products
+    merge_equal     an instruction that computes what an earlier one has computed is left out
+    drop_unused     an instruction whose results nothing reads is left out
+    fuse            neighbouring pointwise instructions become one, which reads and writes each array once
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from wengert.kernels import native
+from wengert.ops.registry import OPS
+from wengert.program import form
+from wengert.program.form import Instruction, Program, Storage, Value
+from wengert.program.lowering import is_plain, is_pointwise, kernel_of
+
+_MAX_OPERANDS, _MAX_REGISTERS, _MAX_STEPS = 16, 36, 100  # of a fused program; kernels/wk_apply.h has more
+_WINDOW = 64  # instructions that a pointwise one may overtake
+
+
+def optimized(program: Program) -> list[Instruction]:
+    """Return the instructions of a program after all passes."""
+    kept = _storages_kept(program)
+    instructions = expand_powers(program)
+    instructions = merge_equal(instructions, kept)
+    instructions = drop_unused(instructions, kept)
+    return fuse(instructions, kept) if native is not None else instructions
+
+
+def _storages_kept(program: Program) -> set[Storage]:
+    """Return the storages that the program's result is made of."""
+    found = set()
+    for x in program.outputs:
+        value = x if isinstance(x, Value) else x[1]
+        if isinstance(value, Value):
+            found.add(value.storage)
+    return found
+
+
+def values_in(x: Any) -> Iterator[Value]:
+    """Yield the values in an operand or a parameter."""
+    if isinstance(x, Value):
+        yield x
+    elif isinstance(x, (tuple, list)):
+        for y in x:
+            yield from values_in(y)
+    elif isinstance(x, dict):
+        for y in x.values():
+            yield from values_in(y)
+
+
+def values_read(x: Instruction) -> Iterator[Value]:
+    """Yield the values that an instruction reads."""
+    yield from values_in(x.inputs)
+    yield from values_in(x.params)
+
+
+def storages_written(x: Instruction) -> list[Storage]:
+    """Return the storages that an instruction writes."""
+    return [v.storage for v in x.outputs] + ([x.inputs[0].storage] if x.kind == form.HOST and _writes(x) else [])
+
+
+def _writes(x: Instruction) -> bool:
+    return getattr(x.function, "writes", False) and isinstance(x.inputs[0], Value)
+
+
+def expand_powers(program: Program) -> list[Instruction]:
+    """Replace powers by the products that the forward of pow computes."""
+    found: list[Instruction] = []
+    for x in program.instructions:
+        if x.name != "pow" or x.kind != form.MAKE or type(x.inputs[1]) not in (int, float) or x.inputs[1] not in (2, 3):
+            found.append(x)
+            continue
+        base, out = x.inputs[0], x.outputs[0]
+        if not isinstance(base, Value) or base.dtype != out.dtype or out.dtype.kind != "f":
+            found.append(x)
+            continue
+        if x.inputs[1] == 3:
+            storage = Storage(len(program.storages), form.COMPUTED, None, out.storage.nbytes, out.storage.before, _Whole(out))
+            program.storages.append(storage)
+            square = Value(storage, *out[1:])
+        else:
+            square = out
+        found.append(Instruction(form.MAKE, "mul", (base, base), (square,), None, OPS["mul"], None, x.line, True))
+        if x.inputs[1] == 3:
+            found.append(Instruction(form.MAKE, "mul", (square, base), (out,), None, OPS["mul"], None, x.line, True))
+    return found
+
+
+class _Whole:
+    """What Storage needs to know of an array."""
+
+    def __init__(self, value: Value) -> None:
+        self.shape, self.strides, self.dtype = value.shape, value.strides, value.dtype
+
+
+def merge_equal(instructions: list[Instruction], kept: set[Storage]) -> list[Instruction]:
+    """Leave out instructions whose kernel has run before on the same values. Memory that is written later is not merged."""
+    written = {s for x in instructions if x.kind != form.MAKE for s in storages_written(x)}
+    kept = kept | {v.storage for x in instructions if x.kind == form.SET_GRAD for v in values_read(x)}
+    writes: dict[Storage, int] = {}
+    same: dict[Storage, Storage] = {}
+    seen: dict[Any, Value] = {}
+    found: list[Instruction] = []
+    for x in instructions:
+        if same:
+            x.inputs = _replaced(x.inputs, same)
+            x.params = _replaced(x.params, same)
+            x.outputs = _replaced(x.outputs, same)
+        if x.kind == form.MAKE and len(x.outputs) == 1 and x.outputs[0].storage not in written | kept and x.outputs[0].is_whole:
+            key = _key_of(x, writes)
+            earlier = None if key is None else seen.get(key)
+            if earlier is not None:
+                same[x.outputs[0].storage] = earlier.storage
+                continue
+            if key is not None:
+                seen[key] = x.outputs[0]
+        if x.kind == form.HOST:
+            seen.clear()  # the step of an optimizer writes parameters
+        for storage in storages_written(x) if x.kind != form.MAKE else ():
+            writes[storage] = writes.get(storage, 0) + 1
+        found.append(x)
+    return found
+
+
+def _key_of(x: Instruction, writes: dict[Storage, int]) -> Any:
+    """Return what tells an instruction from others, or None if two equal ones may give different results."""
+    if kernel_of(x) is None:
+        return None
+    operands = [(v, writes.get(v.storage, 0)) if isinstance(v, Value) else (type(v), repr(v)) for v in x.inputs]
+    return x.op.name, x.keeps_numbers, tuple(operands), repr(x.params), x.outputs[0].strides
+
+
+def _replaced(x: Any, same: dict[Storage, Storage]) -> Any:
+    if isinstance(x, Value):
+        return x._replace(storage=same[x.storage]) if x.storage in same else x
+    if isinstance(x, (tuple, list)):
+        return type(x)([_replaced(y, same) for y in x])
+    return {key: _replaced(y, same) for key, y in x.items()} if isinstance(x, dict) else x
+
+
+def drop_unused(instructions: list[Instruction], kept: set[Storage]) -> list[Instruction]:
+    """Leave out instructions that only write memory that nothing reads."""
+    needed = set(kept)
+    found: list[Instruction] = []
+    for x in reversed(instructions):
+        is_pure = x.kind in (form.MAKE, form.COPY) or (x.kind in (form.INTO, form.WRITE) and not x.outputs[0].storage.is_external)
+        if is_pure and not any(v.storage in needed for v in x.outputs) and not may_draw(x):
+            continue
+        needed.update([v.storage for v in values_read(x)])
+        if x.kind in (form.INTO, form.WRITE):
+            needed.add(x.outputs[0].storage)
+        found.append(x)
+    return found[::-1]
+
+
+def may_draw(x: Instruction) -> bool:
+    """Whether an instruction may draw random numbers, which changes the next ones."""
+    return x.op is not None and ("generator" in x.op.param_names or "noise" in x.op.name or "random" in x.op.name)
+
+
+# -- fusion ----------------------------------------------------------------------------------------------------------------
+
+
+class Group:
+    """Pointwise instructions of one shape and dtype that run together."""
+
+    def __init__(self) -> None:
+        self.instructions: list[tuple[Instruction, int, tuple[Any, ...]]] = []
+        self.made: dict[Storage, Value] = {}
+        self.inputs: dict[Value, None] = {}
+        self.shape: tuple[int, ...] = ()
+        self.dtype: Any = None
+
+    def takes(self, x: Instruction) -> bool:
+        """Whether an instruction has the group's shape and dtype, reads whole results of the group, and leaves it small enough."""
+        out = x.outputs[0]
+        if self.instructions and (out.shape != self.shape or out.dtype != self.dtype):
+            return False
+        inputs = dict(self.inputs)
+        for v in x.inputs:
+            if isinstance(v, Value):
+                if v.storage in self.made:
+                    if v != self.made[v.storage]:
+                        return False
+                else:
+                    inputs[v] = None
+        return len(inputs) <= _MAX_OPERANDS - 4 and len(self.instructions) < _MAX_STEPS
+
+    def add(self, x: Instruction, kernel: int, numbers: tuple[Any, ...]) -> None:
+        """Add an instruction that the group takes."""
+        out = x.outputs[0]
+        self.shape, self.dtype = out.shape, out.dtype
+        for v in x.inputs:
+            if isinstance(v, Value) and v.storage not in self.made:
+                self.inputs[v] = None
+        self.made[out.storage] = out
+        self.instructions.append((x, kernel, numbers))
+
+
+def fuse(instructions: list[Instruction], kept: set[Storage]) -> list[Instruction]:
+    """Join pointwise instructions of one shape. One may overtake others that do not write what it reads."""
+    kept = kept | {v.storage for x in instructions if x.kind == form.SET_GRAD for v in values_read(x)}
+    readers: dict[Storage, int] = {}
+    for x in instructions:
+        for v in values_read(x):
+            readers[v.storage] = readers.get(v.storage, 0) + 1
+    kernels = [_fusable(x) for x in instructions]
+    todo = list(zip(instructions, kernels, strict=True))
+    found: list[Instruction] = []
+    start = 0
+    while start < len(todo):
+        x, kernel = todo[start]
+        if kernel is None:
+            found.append(x)
+            start += 1
+            continue
+        group, passed, end = _collect(todo, start)
+        found.extend(_fused(group, kept, readers))
+        todo[start:end] = passed
+    return found
+
+
+def _fusable(x: Instruction) -> tuple[int, tuple[Any, ...]] | None:
+    """Return the kernel of an instruction that may be part of a group, or None."""
+    if x.kind == form.COPY:
+        source, target = x.inputs[0], x.outputs[0]
+        if source.dtype != target.dtype or source.shape != target.shape or str(target.dtype) not in ("float32", "float64"):
+            return None
+        return (native.find("copy"), ()) if is_plain(target) else None
+    if x.kind != form.MAKE or len(x.outputs) != 1 or not is_plain(x.outputs[0]):
+        return None
+    kernel = kernel_of(x)
+    return kernel if kernel is not None and is_pointwise(kernel[0]) else None
+
+
+def _collect(todo: list[Any], start: int) -> tuple[Group, list[Any], int]:
+    """Return a group that begins at start, the instructions that it overtakes, and where the instructions after both begin."""
+    group = Group()
+    passed: list[Any] = []
+    written: set[Storage] = set()  # by the instructions that are passed
+    position = start
+    while position < len(todo) and len(passed) < _WINDOW:
+        x, kernel = todo[position]
+        if kernel is not None and group.takes(x) and not any(v.storage in written for v in values_read(x)):
+            group.add(x, *kernel)
+        elif x.kind == form.HOST or x.kind == form.GUARD:
+            break
+        else:
+            passed.append(todo[position])
+            written.update(storages_written(x))
+        position += 1
+    return group, passed, position
+
+
+def _fused(group: Group, kept: set[Storage], readers: dict[Storage, int]) -> list[Instruction]:
+    """Return one instruction for a group, or the group's own instructions if they cannot be joined."""
+    own = [x for x, _, _ in group.instructions]
+    if len(own) == 1:
+        return own
+    inside: dict[Storage, int] = {}
+    for x in own:
+        for v in values_read(x):
+            inside[v.storage] = inside.get(v.storage, 0) + 1
+    outputs = [v for s, v in group.made.items() if s in kept or readers.get(s, 0) > inside.get(s, 0)]
+    n_operands = len(group.inputs) + len(outputs)
+    if not group.inputs or not outputs or n_operands > _MAX_OPERANDS:
+        return _halves(group, kept, readers)
+    compiled = _program(group, outputs)
+    if compiled is None:
+        return _halves(group, kept, readers)
+    name = "+".join(x.name for x in own)
+    return [Instruction(form.FUSED, f"fused[{name}]", tuple(group.inputs), tuple(outputs), None, None, compiled, own[0].line)]
+
+
+def _halves(group: Group, kept: set[Storage], readers: dict[Storage, int]) -> list[Instruction]:
+    """Return the instructions of two groups, which are the halves of one that is too large."""
+    found: list[Instruction] = []
+    middle = len(group.instructions) // 2
+    for part in (group.instructions[:middle], group.instructions[middle:]):
+        half = Group()
+        for x, kernel, numbers in part:
+            half.add(x, kernel, numbers)
+        found.extend(_fused(half, kept, readers))
+    return found
+
+
+def _program(group: Group, outputs: Iterable[Value]) -> Any:
+    """Return the program of a group for kernels/wk_program.c, or None if it needs too many registers."""
+    outputs = list(outputs)
+    n_operands = len(group.inputs) + len(outputs)
+    places: dict[Any, int] = {v: i for i, v in enumerate([*group.inputs, *outputs])}
+    numbers: dict[str, float] = {}
+    last: dict[Any, int] = {}
+    for i, (x, _, more) in enumerate(group.instructions):
+        for y in (*x.inputs, *more):
+            if isinstance(y, Value):
+                last[y] = i
+            else:
+                numbers.setdefault(repr(float(y)), float(y))
+    if "nan" in numbers or len(numbers) > _MAX_REGISTERS // 2:
+        return None
+    constants = {key: n_operands + i for i, key in enumerate(numbers)}
+    count, free = len(constants), []
+    steps = []
+    for i, (x, kernel, more) in enumerate(group.instructions):
+        sources = [places[y] if isinstance(y, Value) else constants[repr(float(y))] for y in (*x.inputs, *more)]
+        for y in dict.fromkeys(x.inputs):
+            if isinstance(y, Value) and last[y] == i and places[y] >= n_operands:
+                free.append(places[y])
+        out = x.outputs[0]
+        if out not in places:
+            if free:
+                places[out] = free.pop()
+            else:
+                places[out] = n_operands + count
+                count += 1
+        steps.append((kernel, *sources, places[out]))
+    if count > _MAX_REGISTERS:
+        return None
+    return native.make_program(len(group.inputs), len(outputs), count, tuple(numbers.values()), tuple(steps))
