@@ -83,7 +83,7 @@ _HOMES = {  # names that are loaded when first used, and the modules that define
     "set_autocast_cpu_enabled": "amp.autocast_mode", "set_autocast_dtype": "amp.autocast_mode",
     "set_autocast_enabled": "amp.autocast_mode", "set_autocast_gpu_dtype": "amp.autocast_mode",
     "set_num_interop_threads": "threads", "set_num_threads": "threads", "set_printoptions": "printing",
-    "while_loop": "control_flow", "compile": "compiler",
+    "vmap": "autograd.vmap", "while_loop": "control_flow", "compile": "compiler",
 }  # fmt: skip
 
 _HOMES |= dict.fromkeys((
@@ -124,18 +124,13 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_TORCH_ONLY, *_SETTINGS, *_HOMES, *_late_functions(""), *_INPLACE_FUNCTIONS[""]})
+    own = [name for name, value in globals().items() if type(value) is not type(_finder) or name in ("autograd", "errors", "ops")]
+    found = {*own, *_LAZY, *_TORCH_ONLY, *_SETTINGS, *_HOMES, *_late_functions(""), *_INPLACE_FUNCTIONS[""]}
+    return sorted([name for name in found if not name.startswith("_") or name.endswith("__")])
 
 
 if _environ.get("WENGERT_NUM_THREADS"):
     _import_late("wengert.threads").apply_environment()
-
-
-def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """Map func over a dimension of its arguments: wengert.func.vmap."""
-    from wengert.autograd.vmap import vmap
-
-    return vmap(func, in_dims, out_dims, randomness, chunk_size=chunk_size)
 
 
 def is_tensor(obj: object) -> bool:

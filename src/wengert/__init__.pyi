@@ -26,6 +26,7 @@ from math import e as e
 from math import inf as inf
 from math import nan as nan
 from math import pi as pi
+from wengert import autograd as autograd
 from wengert.autograd.grad_mode import enable_grad as enable_grad
 from wengert.autograd.grad_mode import inference_mode as inference_mode
 from wengert.autograd.grad_mode import is_grad_enabled as is_grad_enabled
@@ -106,6 +107,7 @@ from wengert.amp.autocast_mode import set_autocast_gpu_dtype as set_autocast_gpu
 from wengert.threads import set_num_interop_threads as set_num_interop_threads
 from wengert.threads import set_num_threads as set_num_threads
 from wengert.printing import set_printoptions as set_printoptions
+from wengert.autograd.vmap import vmap as vmap
 from wengert.control_flow import while_loop as while_loop
 from wengert import _C as _C
 from wengert import _dynamo as _dynamo
@@ -136,8 +138,6 @@ from wengert.settings import set_float32_matmul_precision as set_float32_matmul_
 from wengert.settings import set_flush_denormal as set_flush_denormal
 from wengert.settings import set_warn_always as set_warn_always
 from wengert.settings import use_deterministic_algorithms as use_deterministic_algorithms
-def vmap(func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None) -> Any:
-    """Map func over a dimension of its arguments: wengert.func.vmap."""
 def is_tensor(obj: object) -> _bool:
     """Whether obj is a tensor."""
 
@@ -286,24 +286,51 @@ def allclose(input: Tensor, other: _Operand, rtol: _float = 1e-05, atol: _float 
     """Whether all elements of input and other are close: all(isclose(...)) as a Python bool. Parameters as in `isclose`."""
 def equal(input: Tensor, other: _Operand, *, out: Any = None) -> _bool:
     """Whether input and other have the same shape and equal elements: a Python bool."""
+@overload
 def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Sum over dim."""
+@overload
+def sum(input: Tensor, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
 def nansum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Sum over dim that counts NaN as 0. Arguments: as `sum`. Raises RuntimeError for complex x."""
+@overload
+def nansum(input: Tensor, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
 def mean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Mean over dim."""
+@overload
+def mean(input: Tensor, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
 def prod(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Product over one dimension, or over all if dim is None."""
+@overload
+def prod(input: Tensor, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
 def all(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether all elements over dim are nonzero; NaN is nonzero. True if there are no elements."""
+@overload
+def all(input: Tensor, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, out: Tensor | None = None) -> Tensor: ...
+@overload
 def any(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether any element over dim is nonzero; NaN is nonzero. False if there are no elements."""
+@overload
+def any(input: Tensor, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, out: Tensor | None = None) -> Tensor: ...
+@overload
 def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
     """Number of nonzero elements over dim (an int, a tuple, or None for all dimensions), int64. x: any shape and dtype."""
+@overload
+def count_nonzero(input: Tensor, *, axis: _int | Sequence[_int] | None, out: Tensor | None = None) -> Tensor: ...
+@overload
 def amax(input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Largest element along dim. x: any shape, any real dtype. NaN counts as largest."""
+@overload
+def amax(input: Tensor, *, axis: _int | Sequence[_int], keepdims: _bool = False, out: Tensor | None = None) -> Tensor: ...
+@overload
 def amin(input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Smallest element along dim. x: any shape, any real dtype. NaN counts as smallest."""
+@overload
+def amin(input: Tensor, *, axis: _int | Sequence[_int], keepdims: _bool = False, out: Tensor | None = None) -> Tensor: ...
 def aminmax(input: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, out: Any = None) -> return_types.aminmax:
     """Smallest and largest element along dim, as a named tuple (min, max). dim: an int, or None for all."""
 @overload
@@ -320,10 +347,16 @@ def min(input: Tensor) -> Tensor:
 def min(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Any = None) -> return_types.min: ...
 @overload
 def min(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor: ...
+@overload
 def argmax(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index, as int64, of the first largest element along dim, or in the flattened tensor if dim is None."""
+@overload
+def argmax(input: Tensor, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, out: Tensor | None = None) -> Tensor: ...
+@overload
 def argmin(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index, as int64, of the first smallest element along dim, or in the flattened tensor if dim is None."""
+@overload
+def argmin(input: Tensor, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, out: Tensor | None = None) -> Tensor: ...
 @overload
 def median(input: Tensor) -> Tensor:
     """Median; of an even number of elements the lower of the two middle ones. NaN if an element is NaN."""
@@ -334,20 +367,32 @@ def nanmedian(input: Tensor) -> Tensor:
     """`median` of the elements that are not NaN; NaN if all elements are NaN."""
 @overload
 def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Any = None) -> return_types.nanmedian: ...
+@overload
 def logsumexp(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(x))) over dim, without overflow; -inf for no elements."""
+@overload
+def logsumexp(input: Tensor, *, axis: _int | Sequence[_int], keepdims: _bool = False, out: Tensor | None = None) -> Tensor: ...
+@overload
 def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Softmax exp(x) / sum(exp(x)) over one dimension."""
+@overload
+def softmax(input: Tensor, *, axis: _int | Sequence[_int] | None, _stacklevel: _int = 3, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
 def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of softmax over one dimension, accurate where the softmax is close to 0 or 1. Arguments: as `softmax`."""
+@overload
+def log_softmax(input: Tensor, *, axis: _int | Sequence[_int] | None, _stacklevel: _int = 3, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
 def reshape(input: Tensor, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
     """Return input with another shape: a view if its memory allows one, else a copy. A size of -1 is inferred."""
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
     """Merge the dimensions from start_dim to end_dim into one: a view if the memory allows one, else a copy."""
 def ravel(input: Tensor, *, out: Any = None) -> Tensor:
     """Flatten input to one dimension: a view if the memory allows one, else a copy."""
+@overload
 def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int], *, out: Any = None) -> Tensor:
     """Split one dimension into several of the given sizes; a size of -1 is inferred. input: any shape and dtype."""
+@overload
+def unflatten(input: Tensor, *, axis: _int, sizes: _int | Sequence[_int], out: Any = None) -> Tensor: ...
 def numel(input: Tensor) -> _int:
     """Number of elements."""
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
@@ -367,10 +412,16 @@ def permute(input: Tensor, dims: _int | Sequence[_int]) -> Tensor:
 def permute(input: Tensor, *dims: _int) -> Tensor: ...
 def movedim(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Any = None) -> Tensor:
     """View of input with dimensions `source` moved to `destination`; the others keep their order."""
+@overload
 def unsqueeze(input: Tensor, dim: _int) -> Tensor:
     """View of x with a dimension of size 1 inserted at dim; -1 inserts it at the end."""
+@overload
+def unsqueeze(input: Tensor, *, axis: _int) -> Tensor: ...
+@overload
 def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """View of x without its dimensions of size 1."""
+@overload
+def squeeze(input: Tensor, *, axis: _int | Sequence[_int] | None) -> Tensor: ...
 @overload
 def atleast_1d(tensor: Tensor) -> Tensor:
     """Return each tensor with at least one dimension: a 0-d tensor becomes a view of shape (1,)."""
@@ -386,8 +437,11 @@ def atleast_3d(tensor: Tensor) -> Tensor:
     """Return each tensor with at least three dimensions: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1), as in NumPy."""
 @overload
 def atleast_3d(first: Tensor, second: Tensor, *others: Tensor) -> tuple[Tensor, ...]: ...
+@overload
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """Tuple of the slices of x along a dimension, views without that dimension."""
+@overload
+def unbind(input: Tensor, *, axis: _int) -> tuple[Tensor, ...]: ...
 def broadcast_to(input: Tensor, size: _int | Sequence[_int], *, out: Any = None) -> Tensor:
     """x.expand(size). Derivative: the cotangent summed over the broadcast dimensions."""
 def broadcast_tensors(*tensors: Tensor, out: Any = None) -> tuple[Tensor, ...]:
@@ -400,16 +454,28 @@ def diagonal_copy(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 
     """Copy of diagonal(). Derivative: the cotangent on the diagonals, 0 elsewhere."""
 def as_strided(input: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: Any = None) -> Tensor:
     """View of the memory of input with any size and strides."""
+@overload
 def select(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Tensor:
     """View of input at one index along dim, without this dimension. index: an int or a 0-d tensor of ints."""
+@overload
+def select(input: Tensor, *, axis: _int, index: _int, out: Any = None) -> Tensor: ...
+@overload
 def narrow(input: Tensor, dim: _int, start: _int, length: _int, *, out: Any = None) -> Tensor:
     """View of input[start:start + length] along dim. start: an int or a 0-d tensor of ints; negative counts from the end."""
+@overload
+def narrow(input: Tensor, *, axis: _int, start: _int, length: _int, out: Any = None) -> Tensor: ...
 def index_put(input: Tensor, indices: Any, values: Any, accumulate: _bool = False, *, out: Any = None) -> Tensor:
     """A copy of input with values written at indices, as x[indices] = values does."""
+@overload
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Concatenate a sequence of tensors along a dimension, in their promoted dtype."""
+@overload
+def cat(tensors: Sequence[Tensor], *, axis: _int, out: Tensor | None = None) -> Tensor: ...
+@overload
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Stack a sequence of tensors of one shape along a new dimension dim, in their promoted dtype."""
+@overload
+def stack(tensors: Sequence[Tensor], *, axis: _int, out: Tensor | None = None) -> Tensor: ...
 def hstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Concatenate tensors along dimension 1, or vectors along dimension 0."""
 def vstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
@@ -672,10 +738,16 @@ def i0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Modified Bessel function of the first kind and order 0."""
 def logit(input: _Operand, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None."""
+@overload
 def cumsum(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running sum along one dimension."""
+@overload
+def cumsum(input: Tensor, *, axis: _int, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
 def cumprod(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running product along one dimension."""
+@overload
+def cumprod(input: Tensor, *, axis: _int, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
 def var(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None, out: Any = None) -> Tensor:
     """Variance over dim: the sum of squared distances from the mean, divided by n - correction."""
 def std(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None, out: Any = None) -> Tensor:
@@ -716,10 +788,16 @@ def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Ten
     """Lower triangle of each matrix in the last two dimensions of x; 0 above the diagonal."""
 def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Upper triangle of each matrix in the last two dimensions of x; 0 below the diagonal."""
+@overload
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
     """Slices of input along dim that index names. index: a vector of int64 or int32, >= 0; may repeat."""
+@overload
+def index_select(input: Tensor, *, axis: _int, index: Tensor, out: Any = None) -> Tensor: ...
+@overload
 def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Any = None) -> Tensor:
     """result[i][j] = input[index[i][j]][j] for dim 0, input[i][index[i][j]] for dim 1, and so on."""
+@overload
+def gather(input: Tensor, *, axis: _int, index: Tensor, sparse_grad: _bool = False, out: Any = None) -> Tensor: ...
 def take_along_dim(input: Tensor, indices: Any, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
     """gather() with input and indices broadcast against each other in all dimensions but dim."""
 def take(input: Tensor, index: Tensor, *, out: Any = None) -> Tensor:
@@ -731,17 +809,32 @@ def nonzero(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor:
 def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
 def argwhere(input: Tensor) -> Tensor:
     """Indices of the nonzero elements, as int64: (k, ndim), as `nonzero` gives them."""
+@overload
 def scatter(input: Tensor, dim: _int, index: Tensor, src: _Operand | None = None, *, value: _Operand | None = None, reduce: _str | None = None, out: Any = None) -> Tensor:
     """Return a copy of input with src written at index along dim."""
+@overload
+def scatter(input: Tensor, *, axis: _int, index: Tensor, src: _Operand | None = None, value: _Operand | None = None, reduce: _str | None = None, out: Any = None) -> Tensor: ...
+@overload
 def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
     """Return a copy of input with src added at index along dim. A repeated index adds each of its values."""
-def index_add(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1, out: Any = None) -> Tensor:
+@overload
+def scatter_add(input: Tensor, *, axis: _int, index: Tensor, src: Tensor, out: Any = None) -> Tensor: ...
+@overload
+def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1, out: Any = None) -> Tensor:
     """Return a copy of input with alpha * source added to its slices `index` along dim."""
-def index_copy(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, out: Any = None) -> Tensor:
+@overload
+def index_add(input: Tensor, *, axis: _int, index: Tensor, source: Tensor, alpha: _Number = 1, out: Any = None) -> Tensor: ...
+@overload
+def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Any = None) -> Tensor:
     """Return a copy of input with its slices `index` along dim replaced by those of source."""
+@overload
+def index_copy(input: Tensor, *, axis: _int, index: Tensor, source: Tensor, out: Any = None) -> Tensor: ...
+@overload
 def index_fill(input: Tensor, dim: _int, index: Tensor, value: _Operand, *, out: Any = None) -> Tensor:
     """Return a copy of input with value in its slices `index` along dim."""
-def put(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False, *, out: Any = None) -> Tensor:
+@overload
+def index_fill(input: Tensor, *, axis: _int, index: Tensor, value: _Operand, out: Any = None) -> Tensor: ...
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False, *, out: Any = None) -> Tensor:
     """Return a copy of input with source written, or added if accumulate, at index into the flattened input."""
 def select_scatter(input: Tensor, src: Tensor, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
     """Return a copy of input with input.select(dim, index) replaced by src, of that slice's shape."""
@@ -749,20 +842,29 @@ def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None 
     """Return a copy of input with its slice start:end:step along dim replaced by src, of that slice's shape."""
 def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
     """Return a copy of x with x.diagonal(offset, dim1, dim2) replaced by src, of that diagonal's shape."""
+@overload
 def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True, out: Any = None) -> Tensor:
     """Return a copy of input with src reduced into it at index along dim."""
+@overload
+def scatter_reduce(input: Tensor, *, axis: _int, index: Tensor, src: Tensor, reduce: _str, include_self: _bool = True, out: Any = None) -> Tensor: ...
 def masked_fill(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
     """Return a copy of input with value where mask is True."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Any = None) -> Tensor:
     """Return a copy of input with the elements of source, in row-major order, where mask is True."""
 def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
     """Return the elements of input where mask is True, as a vector in row-major order."""
+@overload
 def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: Any = None, out: Any = None) -> return_types.sort:
     """Sort input along a dimension: a named tuple (values, indices). The order is stable."""
+@overload
+def sort(input: Tensor, *, axis: _int, descending: _bool = False, stable: Any = None, out: Any = None) -> return_types.sort: ...
 def msort(input: Tensor, *, out: Any = None) -> Tensor:
     """Sort input along its first dimension. Derivative: the cotangent, moved back to the original order."""
+@overload
 def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Indices that sort x along a dimension, int64, in a stable order. x: any real dtype."""
+@overload
+def argsort(input: Tensor, *, axis: _int, descending: _bool = False, stable: _bool = False, out: Tensor | None = None) -> Tensor: ...
 def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Any = None) -> return_types.topk:
     """The k largest elements along a dimension, in order: a named tuple (values, indices)."""
 def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> return_types.kthvalue:
@@ -809,22 +911,40 @@ def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Any = None) ->
     """A copy of transpose(). Derivative: the cotangent with the two dimensions exchanged."""
 def t_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """A copy of t(). Derivative: the transpose of the cotangent."""
+@overload
 def select_copy(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Tensor:
     """A copy of select(). Derivative: the cotangent at index, 0 elsewhere."""
+@overload
+def select_copy(input: Tensor, *, axis: _int, index: _int, out: Any = None) -> Tensor: ...
+@overload
 def slice_copy(input: Tensor, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1, *, out: Any = None) -> Tensor:
     """A copy of input[start:end:step] along dim. Derivative: the cotangent in the slice, 0 elsewhere."""
+@overload
+def slice_copy(input: Tensor, *, axis: _int, start: _int | None = None, end: Any = None, step: _int = 1, out: Any = None) -> Tensor: ...
+@overload
 def narrow_copy(input: Tensor, dim: _int, start: _int, length: _int, *, out: Any = None) -> Tensor:
     """A copy of narrow(). Derivative: the cotangent in the part, 0 elsewhere."""
+@overload
+def narrow_copy(input: Tensor, *, axis: _int, start: _int, length: _int, out: Any = None) -> Tensor: ...
 def split_copy(input: Tensor, split_size: _int | Sequence[_int], dim: _int = 0, *, out: Any = None) -> tuple[Tensor, ...]:
     """Copies of the parts that split() gives for one split_size: a tuple. Derivative: the cotangents, concatenated."""
 def split_with_sizes_copy(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0, *, out: Any = None) -> tuple[Tensor, ...]:
     """Copies of the parts that split_with_sizes() gives: a tuple. Derivative: the cotangents, concatenated."""
+@overload
 def unbind_copy(input: Tensor, dim: _int = 0, *, out: Any = None) -> tuple[Tensor, ...]:
     """Copies of the slices that unbind() gives: a tuple. Derivative: the cotangents, stacked along dim."""
+@overload
+def unbind_copy(input: Tensor, *, axis: _int, out: Any = None) -> tuple[Tensor, ...]: ...
+@overload
 def squeeze_copy(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
     """A copy of squeeze(). Derivative: the cotangent in input's shape."""
+@overload
+def squeeze_copy(input: Tensor, *, axis: _int | Sequence[_int] | None, out: Any = None) -> Tensor: ...
+@overload
 def unsqueeze_copy(input: Tensor, dim: _int, *, out: Any = None) -> Tensor:
     """A copy of unsqueeze(). Derivative: the cotangent in input's shape."""
+@overload
+def unsqueeze_copy(input: Tensor, *, axis: _int, out: Any = None) -> Tensor: ...
 def unfold_copy(input: Tensor, dimension: _int, size: _int | Sequence[_int], step: _int, *, out: Any = None) -> Tensor:
     """A copy of Tensor.unfold(): all windows along a dimension."""
 def view_copy(input: Tensor, size: _int | Sequence[_int], *, out: Any = None) -> Tensor:
@@ -833,8 +953,11 @@ def view_as_real_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """A copy of view_as_real(). Derivative: the pairs of the cotangent as complex numbers."""
 def view_as_complex_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """A copy of view_as_complex(). Derivative: the real and imaginary parts of the cotangent."""
+@overload
 def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True, out: Any = None) -> Tensor:
     """A copy of input in which slice index[i] along dim is reduced with slice i of source."""
+@overload
+def index_reduce(input: Tensor, *, axis: _int, index: Tensor, source: Tensor, reduce: _str, include_self: _bool = True, out: Any = None) -> Tensor: ...
 def as_strided_scatter(input: Tensor, src: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: Any = None, *, out: Any = None) -> Tensor:
     """A copy of input in which the elements of as_strided(size, stride, storage_offset) are replaced by src."""
 def nonzero_static(input: Tensor, size: _int | Sequence[_int], fill_value: _Number = -1, *, out: Tensor | None = None) -> Tensor:
@@ -863,10 +986,16 @@ def native_dropout(input: Tensor, p: _float, train: Any, *, out: Any = None) -> 
     """Return (dropout, mask). The mask is True where an element was kept. Derivative: the factor of each element."""
 def native_channel_shuffle(input: Tensor, groups: _int, *, out: Any = None) -> Tensor:
     """Return channel_shuffle(input, groups). Derivative: the cotangent with the channels in their old order."""
+@overload
 def frobenius_norm(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
     """Square root of the sum of squares over dim: norm(input, "fro", dim). Derivative: as norm."""
+@overload
+def frobenius_norm(input: Tensor, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, out: Any = None) -> Tensor: ...
+@overload
 def nuclear_norm(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
     """Sum of the singular values of matrices in two dims, by default the last two. Derivative: as linalg.matrix_norm with "nuc"."""
+@overload
+def nuclear_norm(input: Tensor, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, out: Any = None) -> Tensor: ...
 def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0, *, out: Any = None) -> Tensor:
     """Norm of order pow over all dims except dim. The reduced dims keep size 1. dim -1 means the norm of all elements."""
 def grid_sampler_2d(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any, *, out: Any = None) -> Tensor:
@@ -1002,12 +1131,21 @@ def orgqr(input: Tensor, tau: Any, *, out: Any = None) -> Tensor:
     """`linalg.householder_product`: the first columns of Q, given the reflections of `geqrf`."""
 def ormqr(input: Tensor, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False, *, out: Any = None) -> Tensor:
     """Compute Q @ other, or other @ Q if not left, for the square Q of a QR decomposition; with Q^H if transpose."""
+@overload
 def cummax(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummax:
     """Running maximum along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
+@overload
+def cummax(input: Tensor, *, axis: _int, out: Any = None) -> return_types.cummax: ...
+@overload
 def cummin(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummin:
     """Running minimum along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
+@overload
+def cummin(input: Tensor, *, axis: _int, out: Any = None) -> return_types.cummin: ...
+@overload
 def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of the running sum of exponentials along a dimension, without overflow."""
+@overload
+def logcumsumexp(input: Tensor, *, axis: _int, out: Tensor | None = None) -> Tensor: ...
 def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None, *, out: Any = None) -> Tensor:
     """n-th differences of neighbours along a dimension; for bools, whether neighbours differ."""
 def trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
@@ -1018,16 +1156,25 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int 
     """Running integral of y along a dimension by the trapezoidal rule; has one element less than y along dim."""
 def gradient(input: Tensor, *, spacing: Any = None, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1, out: Any = None) -> tuple[Tensor, ...]:
     """Tuple of the slopes of input along each of dim, by central differences, and one-sided differences at the ends."""
+@overload
 def hash_tensor(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, mode: _int = 0, out: Tensor | None = None) -> Tensor:
     """Hash of the elements over dim: the bitwise exclusive or of their 64-bit words, uint64."""
+@overload
+def hash_tensor(input: Tensor, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, mode: _int = 0, out: Tensor | None = None) -> Tensor: ...
+@overload
 def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
     """Mean over dim of the elements that are not NaN; NaN if there are none."""
+@overload
+def nanmean(input: Tensor, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, dtype: _Dtype | None = None, out: Any = None) -> Tensor: ...
 def quantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Any = None) -> Tensor:
     """q-th quantiles along a dimension, or of all elements if dim is None; NaN if an element is NaN."""
 def nanquantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Any = None) -> Tensor:
     """`quantile` of the elements that are not NaN. Derivative: as quantile."""
+@overload
 def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> return_types.mode:
     """Most frequent element along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
+@overload
+def mode(input: Tensor, *, axis: _int, keepdims: _bool = False, out: Any = None) -> return_types.mode: ...
 def histc(input: Tensor, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0, *, out: Any = None) -> Tensor:
     """Histogram: count the elements in each of `bins` equal intervals from min to max. Not differentiable."""
 def histogram(input: Tensor, bins: _int = 100, *, range: Any = None, weight: Tensor | None = None, density: _bool = False, out: Any = None) -> return_types.histogram:
@@ -1148,10 +1295,16 @@ def greater_equal(input: _Operand, other: _Operand, *, out: Tensor | None = None
     """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
 def moveaxis(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Any = None) -> Tensor:
     """View of input with dimensions `source` moved to `destination`; the others keep their order."""
+@overload
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Concatenate a sequence of tensors along a dimension, in their promoted dtype."""
+@overload
+def concat(tensors: Sequence[Tensor], *, axis: _int, out: Tensor | None = None) -> Tensor: ...
+@overload
 def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Concatenate a sequence of tensors along a dimension, in their promoted dtype."""
+@overload
+def concatenate(tensors: Sequence[Tensor], *, axis: _int, out: Tensor | None = None) -> Tensor: ...
 def row_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Concatenate tensors along dimension 0. 0-d tensors and vectors count as rows."""
 def ger(input: Tensor, vec2: Any, *, out: Any = None) -> Tensor:

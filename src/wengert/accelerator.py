@@ -33,3 +33,7 @@ def synchronize(device: Any = None) -> None:
 
 def empty_cache() -> None:
     """Do nothing: there is no accelerator."""
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

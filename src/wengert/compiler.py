@@ -126,3 +126,7 @@ def list_backends(exclude_tags: Any = ()) -> list[str]:
 def set_stance(stance: str = "default", **_: Any) -> Iterator[None]:
     """Return a context manager and decorator that does nothing."""
     yield
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -44,3 +44,7 @@ def init_process_group(*_: Any, **__: Any) -> None:
         "distributed.init_process_group is not part of wengert. Hint: keep it behind `if torch.distributed.is_available()`, which "
         "is False here."
     )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -58,10 +58,16 @@ def hfft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, ou
     """`hfftn` over dim, which is the last two dimensions unless given."""
 def ihfft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, out: Any = None) -> Tensor:
     """`ihfftn` over dim, which is the last two dimensions unless given."""
+@overload
 def fftshift(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
     """Roll a spectrum so that frequency 0 moves from the start of each dim to its middle."""
+@overload
+def fftshift(input: Tensor, *, axis: _int | Sequence[_int] | None, out: Any = None) -> Tensor: ...
+@overload
 def ifftshift(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
     """Inverse of `fftshift`: frequency 0 moves back to the start of each dim."""
+@overload
+def ifftshift(input: Tensor, *, axis: _int | Sequence[_int] | None, out: Any = None) -> Tensor: ...
 def fftfreq(n: _int, d: _float = 1.0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """Frequencies of the n elements of `fft`, for samples at distance d, in cycles per unit of d."""
 def rfftfreq(n: _int, d: _float = 1.0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:

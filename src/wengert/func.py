@@ -20,10 +20,16 @@ from wengert.autograd.transforms import (
 )
 from wengert.autograd.vmap import vmap as vmap
 
+_OF_MODULES = ("functional_call", "stack_module_state")
+
 
 def __getattr__(name: str) -> object:
-    if name in ("functional_call", "stack_module_state"):
+    if name in _OF_MODULES:
         from wengert.nn import functional_call as of_modules  # loads nn.Module, which other transforms do not need
 
         return getattr(of_modules, name)
     raise AttributeError(f"module 'wengert.func' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*_OF_MODULES, *[name for name in globals() if not name.startswith("_")]})

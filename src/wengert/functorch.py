@@ -93,3 +93,7 @@ def combine_state_for_ensemble(models: Any) -> tuple[FunctionalModuleWithBuffers
     params = {name: stacked.detach() for name, stacked in params.items()}
     func, _, _ = make_functional_with_buffers(models[0])
     return func, tuple([params[name] for name in func.param_names]), tuple([buffers[name] for name in func.buffer_names])
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -107,3 +107,7 @@ def list(github: str, *args: Any, **kwargs: Any) -> Any:
 def help(github: str, model: str, *args: Any, **kwargs: Any) -> Any:
     """Refuse: code of a repository is not run."""
     raise _refuse("help")
+
+
+def __dir__() -> Any:
+    return sorted(__all__)

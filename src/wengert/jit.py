@@ -212,3 +212,7 @@ class ScriptFunction:
 
     def __init__(self, *_: Any, **__: Any) -> None:
         raise _refusal("jit.ScriptFunction")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

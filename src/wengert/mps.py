@@ -31,3 +31,7 @@ def empty_cache() -> None:
 
 def synchronize(device: Any = None) -> None:
     """Do nothing: there is no GPU to wait for."""
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -20,3 +20,7 @@ def export(*_: Any, **__: Any) -> Any:
         "onnx.export is not part of wengert. Hint: save model.state_dict() with wengert.save, load it into the same model in "
         "torch, and export that."
     )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -281,3 +281,7 @@ def _get_overloaded_args(relevant_args: Iterable[Any]) -> list[Any]:
 
 _push_mode = _push_on_torch_function_stack = push_mode
 _pop_mode = _pop_torch_function_stack = pop_mode
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -189,3 +189,7 @@ class profile:
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
         """Write the stacks to a file, as input of a flame graph tool."""
         self._finished_profile().export_stacks(path, metric)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -59,3 +59,7 @@ def fork_rng(
 def thread_safe_generator() -> Generator | None:
     """Return None: in torch the generator of a data-loading worker, and None in every other thread."""
     return None
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -96,4 +96,4 @@ def __getattr__(name: str) -> type[_Results]:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

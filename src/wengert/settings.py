@@ -117,3 +117,7 @@ def get_device_module(device: Any = None) -> Any:
 def compiled_with_cxx11_abi() -> bool:
     """Return True, as torch does on Linux."""
     return True
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

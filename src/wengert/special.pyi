@@ -32,12 +32,21 @@ def sinc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Normalised sinc, sin(pi * x) / (pi * x); 1 at 0."""
 def round(input: _Operand, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
     """Round x to the nearest integer, halves to even; with decimals, to the nearest multiple of 10**-decimals."""
+@overload
 def logsumexp(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(x))) over dim, without overflow; -inf for no elements."""
+@overload
+def logsumexp(input: Tensor, *, axis: _int | Sequence[_int], keepdims: _bool = False, out: Tensor | None = None) -> Tensor: ...
+@overload
 def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Softmax exp(x) / sum(exp(x)) over one dimension."""
+@overload
+def softmax(input: Tensor, *, axis: _int | Sequence[_int] | None, _stacklevel: _int = 3, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
 def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of softmax over one dimension, accurate where the softmax is close to 0 or 1. Arguments: as `softmax`."""
+@overload
+def log_softmax(input: Tensor, *, axis: _int | Sequence[_int] | None, _stacklevel: _int = 3, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
 def xlogy(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """x * log(y); 0 where x is 0 and y is not NaN."""
 def erf(input: _Operand, *, out: Tensor | None = None) -> Tensor:

@@ -181,7 +181,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
         return self.dtype.is_signed
 
     @property
-    def T(self) -> Any:
+    def T(self) -> Tensor:
         """The tensor with its dimensions in reverse order."""
         return self.permute(tuple(range(self._array.ndim - 1, -1, -1)))
 
@@ -204,7 +204,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
         OPS["imag"].function(self).copy_(value)
 
     @property
-    def mT(self) -> Any:
+    def mT(self) -> Tensor:
         """The tensor with its last two dimensions exchanged. A 0-d tensor is returned itself."""
         if not self._array.ndim:
             return self
@@ -215,7 +215,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
         return self.transpose(-2, -1)
 
     @property
-    def H(self) -> Any:
+    def H(self) -> Tensor:
         """The conjugate transpose of a matrix."""
         if self._array.ndim not in (0, 2):
             raise RuntimeError(
@@ -224,7 +224,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
         return self.T.conj() if self.is_complex() else self.T
 
     @property
-    def mH(self) -> Any:
+    def mH(self) -> Tensor:
         """The conjugate transpose of a matrix or a batch of matrices."""
         return self.mT.conj() if self.is_complex() else self.mT
 

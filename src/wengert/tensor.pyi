@@ -328,24 +328,51 @@ class Tensor(TensorBase):
         """Whether all elements of input and other are close: all(isclose(...)) as a Python bool. Parameters as in `isclose`."""
     def equal(self, other: _Operand) -> _bool:
         """Whether input and other have the same shape and equal elements: a Python bool."""
+    @overload
     def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
         """Sum over dim."""
+    @overload
+    def sum(self, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, dtype: _Dtype | None = None) -> Tensor: ...
+    @overload
     def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
         """Sum over dim that counts NaN as 0. Arguments: as `sum`. Raises RuntimeError for complex x."""
+    @overload
+    def nansum(self, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, dtype: _Dtype | None = None) -> Tensor: ...
+    @overload
     def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
         """Mean over dim."""
+    @overload
+    def mean(self, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, dtype: _Dtype | None = None) -> Tensor: ...
+    @overload
     def prod(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
         """Product over one dimension, or over all if dim is None."""
+    @overload
+    def prod(self, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, dtype: _Dtype | None = None) -> Tensor: ...
+    @overload
     def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Whether all elements over dim are nonzero; NaN is nonzero. True if there are no elements."""
+    @overload
+    def all(self, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False) -> Tensor: ...
+    @overload
     def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Whether any element over dim is nonzero; NaN is nonzero. False if there are no elements."""
+    @overload
+    def any(self, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False) -> Tensor: ...
+    @overload
     def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """Number of nonzero elements over dim (an int, a tuple, or None for all dimensions), int64. x: any shape and dtype."""
+    @overload
+    def count_nonzero(self, *, axis: _int | Sequence[_int] | None) -> Tensor: ...
+    @overload
     def amax(self, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
         """Largest element along dim. x: any shape, any real dtype. NaN counts as largest."""
+    @overload
+    def amax(self, *, axis: _int | Sequence[_int], keepdims: _bool = False) -> Tensor: ...
+    @overload
     def amin(self, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
         """Smallest element along dim. x: any shape, any real dtype. NaN counts as smallest."""
+    @overload
+    def amin(self, *, axis: _int | Sequence[_int], keepdims: _bool = False) -> Tensor: ...
     def aminmax(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> return_types.aminmax:
         """Smallest and largest element along dim, as a named tuple (min, max). dim: an int, or None for all."""
     @overload
@@ -362,10 +389,16 @@ class Tensor(TensorBase):
     def min(self, dim: _int, keepdim: _bool = False) -> return_types.min: ...
     @overload
     def min(self, other: Tensor) -> Tensor: ...
+    @overload
     def argmax(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Index, as int64, of the first largest element along dim, or in the flattened tensor if dim is None."""
+    @overload
+    def argmax(self, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False) -> Tensor: ...
+    @overload
     def argmin(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Index, as int64, of the first smallest element along dim, or in the flattened tensor if dim is None."""
+    @overload
+    def argmin(self, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False) -> Tensor: ...
     @overload
     def median(self) -> Tensor:
         """Median; of an even number of elements the lower of the two middle ones. NaN if an element is NaN."""
@@ -376,12 +409,21 @@ class Tensor(TensorBase):
         """`median` of the elements that are not NaN; NaN if all elements are NaN."""
     @overload
     def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
+    @overload
     def logsumexp(self, dim: _int | Sequence[_int], keepdim: _bool = False) -> Tensor:
         """log(sum(exp(x))) over dim, without overflow; -inf for no elements."""
+    @overload
+    def logsumexp(self, *, axis: _int | Sequence[_int], keepdims: _bool = False) -> Tensor: ...
+    @overload
     def softmax(self, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None) -> Tensor:
         """Softmax exp(x) / sum(exp(x)) over one dimension."""
+    @overload
+    def softmax(self, *, axis: _int | Sequence[_int] | None, _stacklevel: _int = 3, dtype: _Dtype | None = None) -> Tensor: ...
+    @overload
     def log_softmax(self, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None) -> Tensor:
         """Logarithm of softmax over one dimension, accurate where the softmax is close to 0 or 1. Arguments: as `softmax`."""
+    @overload
+    def log_softmax(self, *, axis: _int | Sequence[_int] | None, _stacklevel: _int = 3, dtype: _Dtype | None = None) -> Tensor: ...
     def view(self, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None, size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None) -> Tensor:
         """View of the same memory with another shape: x.view(2, 3), x.view((2, 3)), x.view(-1); a size of -1 is inferred."""
     def reshape(self, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
@@ -390,8 +432,11 @@ class Tensor(TensorBase):
         """Merge the dimensions from start_dim to end_dim into one: a view if the memory allows one, else a copy."""
     def ravel(self) -> Tensor:
         """Flatten input to one dimension: a view if the memory allows one, else a copy."""
+    @overload
     def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
         """Split one dimension into several of the given sizes; a size of -1 is inferred. input: any shape and dtype."""
+    @overload
+    def unflatten(self, *, axis: _int, sizes: _int | Sequence[_int]) -> Tensor: ...
     def view_as(self, other: _Operand) -> Tensor:
         """View of input with the shape of other: input.view(other.shape). Derivative: the cotangent, reshaped back."""
     def reshape_as(self, other: _Operand) -> Tensor:
@@ -415,12 +460,21 @@ class Tensor(TensorBase):
     def permute(self, *dims: _int) -> Tensor: ...
     def movedim(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
         """View of input with dimensions `source` moved to `destination`; the others keep their order."""
+    @overload
     def unsqueeze(self, dim: _int) -> Tensor:
         """View of x with a dimension of size 1 inserted at dim; -1 inserts it at the end."""
+    @overload
+    def unsqueeze(self, *, axis: _int) -> Tensor: ...
+    @overload
     def squeeze(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """View of x without its dimensions of size 1."""
+    @overload
+    def squeeze(self, *, axis: _int | Sequence[_int] | None) -> Tensor: ...
+    @overload
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
         """Tuple of the slices of x along a dimension, views without that dimension."""
+    @overload
+    def unbind(self, *, axis: _int) -> tuple[Tensor, ...]: ...
     @overload
     def expand(self, shape: _int | Sequence[_int]) -> Tensor:
         """Broadcast x to a shape, x.expand(4, 3): a view in which the broadcast dimensions have stride 0."""
@@ -444,10 +498,16 @@ class Tensor(TensorBase):
         """In-place form of as_strided: turn this tensor into a view of its memory and return it."""
     def __getitem__(self, index: Any) -> Tensor:
         """x[index]: a view for ints, slices with a positive step, None and Ellipsis; a copy if index holds tensors or masks."""
+    @overload
     def select(self, dim: _int, index: _int) -> Tensor:
         """View of input at one index along dim, without this dimension. index: an int or a 0-d tensor of ints."""
+    @overload
+    def select(self, *, axis: _int, index: _int) -> Tensor: ...
+    @overload
     def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
         """View of input[start:start + length] along dim. start: an int or a 0-d tensor of ints; negative counts from the end."""
+    @overload
+    def narrow(self, *, axis: _int, start: _int, length: _int) -> Tensor: ...
     def index_put(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
         """A copy of input with values written at indices, as x[indices] = values does."""
     def index_put_(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
@@ -722,14 +782,26 @@ class Tensor(TensorBase):
         """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None."""
     def logit_(self, eps: _float | None = None) -> Tensor:
         """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None."""
+    @overload
     def cumsum(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running sum along one dimension."""
+    @overload
+    def cumsum(self, *, axis: _int, dtype: _Dtype | None = None) -> Tensor: ...
+    @overload
     def cumsum_(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running sum along one dimension."""
+    @overload
+    def cumsum_(self, *, axis: _int, dtype: _Dtype | None = None) -> Tensor: ...
+    @overload
     def cumprod(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running product along one dimension."""
+    @overload
+    def cumprod(self, *, axis: _int, dtype: _Dtype | None = None) -> Tensor: ...
+    @overload
     def cumprod_(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running product along one dimension."""
+    @overload
+    def cumprod_(self, *, axis: _int, dtype: _Dtype | None = None) -> Tensor: ...
     def var(self, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None) -> Tensor:
         """Variance over dim: the sum of squared distances from the mean, divided by n - correction."""
     def std(self, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None) -> Tensor:
@@ -744,10 +816,16 @@ class Tensor(TensorBase):
         """NumPy's name for transpose_(dim0, dim1)."""
     def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
         """Another name for transpose_(dim0, dim1)."""
+    @overload
     def unsqueeze_(self, dim: _int) -> Tensor:
         """In-place form of unsqueeze: insert a dimension of size 1 into this tensor at dim, and return it."""
+    @overload
+    def unsqueeze_(self, *, axis: _int) -> Tensor: ...
+    @overload
     def squeeze_(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """In-place form of squeeze: drop dimensions of size 1 from this tensor, all or those in dim, and return it."""
+    @overload
+    def squeeze_(self, *, axis: _int | Sequence[_int] | None) -> Tensor: ...
     @overload
     def flip(self, dims: _int | Sequence[_int]) -> Tensor:
         """Copy of x with the order of elements reversed along dims, x.flip(0, 1). Derivative: the cotangent, flipped back."""
@@ -787,10 +865,16 @@ class Tensor(TensorBase):
         """Upper triangle of each matrix in the last two dimensions of x; 0 below the diagonal."""
     def triu_(self, diagonal: _int = 0) -> Tensor:
         """Upper triangle of each matrix in the last two dimensions of x; 0 below the diagonal."""
+    @overload
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """Slices of input along dim that index names. index: a vector of int64 or int32, >= 0; may repeat."""
+    @overload
+    def index_select(self, *, axis: _int, index: Tensor) -> Tensor: ...
+    @overload
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
         """result[i][j] = input[index[i][j]][j] for dim 0, input[i][index[i][j]] for dim 1, and so on."""
+    @overload
+    def gather(self, *, axis: _int, index: Tensor, sparse_grad: _bool = False) -> Tensor: ...
     def take_along_dim(self, indices: Any, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """gather() with input and indices broadcast against each other in all dimensions but dim."""
     def take(self, index: Tensor) -> Tensor:
@@ -802,29 +886,59 @@ class Tensor(TensorBase):
     def nonzero(self, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
     def argwhere(self) -> Tensor:
         """Indices of the nonzero elements, as int64: (k, ndim), as `nonzero` gives them."""
+    @overload
     def scatter(self, dim: _int, index: Tensor, src: _Operand | None = None, *, value: _Operand | None = None, reduce: _str | None = None) -> Tensor:
         """Return a copy of input with src written at index along dim."""
+    @overload
+    def scatter(self, *, axis: _int, index: Tensor, src: _Operand | None = None, value: _Operand | None = None, reduce: _str | None = None) -> Tensor: ...
+    @overload
     def scatter_(self, dim: _int, index: Tensor, src: _Operand | None = None, *, value: _Operand | None = None, reduce: _str | None = None) -> Tensor:
         """In-place form of scatter."""
+    @overload
+    def scatter_(self, *, axis: _int, index: Tensor, src: _Operand | None = None, value: _Operand | None = None, reduce: _str | None = None) -> Tensor: ...
+    @overload
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """Return a copy of input with src added at index along dim. A repeated index adds each of its values."""
+    @overload
+    def scatter_add(self, *, axis: _int, index: Tensor, src: Tensor) -> Tensor: ...
+    @overload
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """In-place form of scatter_add."""
-    def index_add(self, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1) -> Tensor:
+    @overload
+    def scatter_add_(self, *, axis: _int, index: Tensor, src: Tensor) -> Tensor: ...
+    @overload
+    def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
         """Return a copy of input with alpha * source added to its slices `index` along dim."""
-    def index_add_(self, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1) -> Tensor:
+    @overload
+    def index_add(self, *, axis: _int, index: Tensor, source: Tensor, alpha: _Number = 1) -> Tensor: ...
+    @overload
+    def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
         """In-place form of index_add."""
-    def index_copy(self, dim: _int, index: Tensor, source: _int | Sequence[_int]) -> Tensor:
+    @overload
+    def index_add_(self, *, axis: _int, index: Tensor, source: Tensor, alpha: _Number = 1) -> Tensor: ...
+    @overload
+    def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """Return a copy of input with its slices `index` along dim replaced by those of source."""
-    def index_copy_(self, dim: _int, index: Tensor, source: _int | Sequence[_int]) -> Tensor:
+    @overload
+    def index_copy(self, *, axis: _int, index: Tensor, source: Tensor) -> Tensor: ...
+    @overload
+    def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """In-place form of index_copy."""
+    @overload
+    def index_copy_(self, *, axis: _int, index: Tensor, source: Tensor) -> Tensor: ...
+    @overload
     def index_fill(self, dim: _int, index: Tensor, value: _Operand) -> Tensor:
         """Return a copy of input with value in its slices `index` along dim."""
+    @overload
+    def index_fill(self, *, axis: _int, index: Tensor, value: _Operand) -> Tensor: ...
+    @overload
     def index_fill_(self, dim: _int, index: Tensor, value: _Operand) -> Tensor:
         """In-place form of index_fill."""
-    def put(self, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
+    @overload
+    def index_fill_(self, *, axis: _int, index: Tensor, value: _Operand) -> Tensor: ...
+    def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """Return a copy of input with source written, or added if accumulate, at index into the flattened input."""
-    def put_(self, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
+    def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """In-place form of put."""
     def select_scatter(self, src: Tensor, dim: _int, index: Tensor) -> Tensor:
         """Return a copy of input with input.select(dim, index) replaced by src, of that slice's shape."""
@@ -832,10 +946,16 @@ class Tensor(TensorBase):
         """Return a copy of input with its slice start:end:step along dim replaced by src, of that slice's shape."""
     def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """Return a copy of x with x.diagonal(offset, dim1, dim2) replaced by src, of that diagonal's shape."""
+    @overload
     def scatter_reduce(self, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """Return a copy of input with src reduced into it at index along dim."""
+    @overload
+    def scatter_reduce(self, *, axis: _int, index: Tensor, src: Tensor, reduce: _str, include_self: _bool = True) -> Tensor: ...
+    @overload
     def scatter_reduce_(self, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """In-place form of scatter_reduce."""
+    @overload
+    def scatter_reduce_(self, *, axis: _int, index: Tensor, src: Tensor, reduce: _str, include_self: _bool = True) -> Tensor: ...
     def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
         """Return a copy of input with value where mask is True."""
     def masked_fill_(self, mask: Tensor, value: _Operand) -> Tensor:
@@ -846,12 +966,18 @@ class Tensor(TensorBase):
         """In-place form of masked_scatter."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """Return the elements of input where mask is True, as a vector in row-major order."""
+    @overload
     def sort(self, dim: _int = -1, descending: _bool = False, *, stable: Any = None) -> return_types.sort:
         """Sort input along a dimension: a named tuple (values, indices). The order is stable."""
+    @overload
+    def sort(self, *, axis: _int, descending: _bool = False, stable: Any = None) -> return_types.sort: ...
     def msort(self) -> Tensor:
         """Sort input along its first dimension. Derivative: the cotangent, moved back to the original order."""
+    @overload
     def argsort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
         """Indices that sort x along a dimension, int64, in a stable order. x: any real dtype."""
+    @overload
+    def argsort(self, *, axis: _int, descending: _bool = False, stable: _bool = False) -> Tensor: ...
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> return_types.topk:
         """The k largest elements along a dimension, in order: a named tuple (values, indices)."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
@@ -878,12 +1004,21 @@ class Tensor(TensorBase):
         """Replace each element by callable(element) and return the tensor. Slow: callable is called once per element."""
     def map_(self, tensor: Tensor, callable: Any) -> Tensor:
         """Replace each element a by callable(a, b), where b is the corresponding element of `tensor`, and return self."""
+    @overload
     def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor:
         """A copy of narrow(). Derivative: the cotangent in the part, 0 elsewhere."""
+    @overload
+    def narrow_copy(self, *, axis: _int, start: _int, length: _int) -> Tensor: ...
+    @overload
     def index_reduce(self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """A copy of input in which slice index[i] along dim is reduced with slice i of source."""
+    @overload
+    def index_reduce(self, *, axis: _int, index: Tensor, source: Tensor, reduce: _str, include_self: _bool = True) -> Tensor: ...
+    @overload
     def index_reduce_(self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """A copy of input in which slice index[i] along dim is reduced with slice i of source."""
+    @overload
+    def index_reduce_(self, *, axis: _int, index: Tensor, source: Tensor, reduce: _str, include_self: _bool = True) -> Tensor: ...
     def as_strided_scatter(self, src: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: Any = None) -> Tensor:
         """A copy of input in which the elements of as_strided(size, stride, storage_offset) are replaced by src."""
     def nonzero_static(self, size: _int | Sequence[_int], fill_value: _Number = -1) -> Tensor:
@@ -954,24 +1089,42 @@ class Tensor(TensorBase):
         """`linalg.householder_product`: the first columns of Q, given the reflections of `geqrf`."""
     def ormqr(self, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
         """Compute Q @ other, or other @ Q if not left, for the square Q of a QR decomposition; with Q^H if transpose."""
+    @overload
     def cummax(self, dim: _int) -> return_types.cummax:
         """Running maximum along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
+    @overload
+    def cummax(self, *, axis: _int) -> return_types.cummax: ...
+    @overload
     def cummin(self, dim: _int) -> return_types.cummin:
         """Running minimum along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
+    @overload
+    def cummin(self, *, axis: _int) -> return_types.cummin: ...
+    @overload
     def logcumsumexp(self, dim: _int) -> Tensor:
         """Logarithm of the running sum of exponentials along a dimension, without overflow."""
+    @overload
+    def logcumsumexp(self, *, axis: _int) -> Tensor: ...
     def diff(self, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
         """n-th differences of neighbours along a dimension; for bools, whether neighbours differ."""
+    @overload
     def hash_tensor(self, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
         """Hash of the elements over dim: the bitwise exclusive or of their 64-bit words, uint64."""
+    @overload
+    def hash_tensor(self, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, mode: _int = 0) -> Tensor: ...
+    @overload
     def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
         """Mean over dim of the elements that are not NaN; NaN if there are none."""
+    @overload
+    def nanmean(self, *, axis: _int | Sequence[_int] | None, keepdims: _bool = False, dtype: _Dtype | None = None) -> Tensor: ...
     def quantile(self, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
         """q-th quantiles along a dimension, or of all elements if dim is None; NaN if an element is NaN."""
     def nanquantile(self, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
         """`quantile` of the elements that are not NaN. Derivative: as quantile."""
+    @overload
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
         """Most frequent element along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
+    @overload
+    def mode(self, *, axis: _int, keepdims: _bool = False) -> return_types.mode: ...
     def histc(self, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0) -> Tensor:
         """Histogram: count the elements in each of `bins` equal intervals from min to max. Not differentiable."""
     def histogram(self, bins: _int = 100, *, range: Any = None, weight: Tensor | None = None, density: _bool = False) -> return_types.histogram:
@@ -1002,7 +1155,7 @@ class Tensor(TensorBase):
         """Whether other processes have the memory of the tensor too, after share_memory_()."""
     def is_set_to(self, tensor: Any) -> Tensor:
         """Whether both tensors show the same elements of one storage: the same offset, shape and strides."""
-    def set_(self, source: _int | Sequence[_int] | None = None, storage_offset: Any = None, size: _int | Sequence[_int] | None = None, stride: _int | Sequence[_int] | None = None) -> Tensor:
+    def set_(self, source: Tensor | None = None, storage_offset: Any = None, size: _int | Sequence[_int] | None = None, stride: _int | Sequence[_int] | None = None) -> Tensor:
         """Make the tensor show other memory, and return it."""
     def resize_(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: Any = None) -> Tensor:
         """Change the shape of the tensor in place, resize_(2, 3) or resize_((2, 3)), and return it."""
@@ -1097,8 +1250,11 @@ class Tensor(TensorBase):
     @property
     def shape(self) -> Size:
         """The size of each dimension."""
-    def size(self, dim: _int | None=None) -> Any:
+    @overload
+    def size(self) -> Size:
         """The shape, or the size of one dimension. Raises IndexError for a dimension out of range."""
+    @overload
+    def size(self, dim: _int) -> _int: ...
     @property
     def ndim(self) -> _int:
         """The number of dimensions."""
@@ -1153,7 +1309,7 @@ class Tensor(TensorBase):
     def is_signed(self) -> _bool:
         """Whether the dtype has negative numbers."""
     @property
-    def T(self) -> Any:
+    def T(self) -> Tensor:
         """The tensor with its dimensions in reverse order."""
     @property
     def real(self) -> Any:
@@ -1166,13 +1322,13 @@ class Tensor(TensorBase):
     @imag.setter
     def imag(self, value: Any) -> None: ...
     @property
-    def mT(self) -> Any:
+    def mT(self) -> Tensor:
         """The tensor with its last two dimensions exchanged. A 0-d tensor is returned itself."""
     @property
-    def H(self) -> Any:
+    def H(self) -> Tensor:
         """The conjugate transpose of a matrix."""
     @property
-    def mH(self) -> Any:
+    def mH(self) -> Tensor:
         """The conjugate transpose of a matrix or a batch of matrices."""
     def backward(self, gradient: Any=None, retain_graph: _bool | None=None, create_graph: _bool=False, inputs: Any=None, **old: Any) -> None:
         """Add the gradients of this tensor with respect to the leaves of its graph to their .grad."""
@@ -1216,8 +1372,13 @@ class Tensor(TensorBase):
         """Return a copy. The copy of a leaf is a leaf of the same memory. The copy of a result or a dual tensor is a clone."""
     def __deepcopy__(self, memo: dict) -> Any: ...
     def __reduce_ex__(self, protocol: Any) -> tuple: ...
-    def to(self, *args: Any, dtype: Any=None, device: Any=None, copy: _bool=False, **_: Any) -> Tensor:
+    @overload
+    def to(self, dtype: _Dtype, non_blocking: _bool = False, copy: _bool = False, *, memory_format: Any = None) -> Tensor:
         """Return the tensor with another dtype or device. If nothing changes and copy is False, return the tensor itself."""
+    @overload
+    def to(self, device: _device | str | None = None, dtype: _Dtype | None = None, non_blocking: _bool = False, copy: _bool = False, *, memory_format: Any = None) -> Tensor: ...
+    @overload
+    def to(self, other: Tensor, non_blocking: _bool = False, copy: _bool = False, *, memory_format: Any = None) -> Tensor: ...
     def type(self, dtype: Any=None, non_blocking: _bool=False, **_: Any) -> Any:
         """Return the legacy name of the type, "torch.FloatTensor". Given a dtype or such a name, return the tensor cast to it."""
     def type_as(self, other: Tensor) -> Tensor:

@@ -151,3 +151,7 @@ def assert_allclose(
 ) -> None:
     """Raise AssertionError unless all elements are close: an older assert_close, which looks neither at dtypes nor at strides."""
     assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

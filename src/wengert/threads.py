@@ -243,3 +243,7 @@ def reset_peak_memory_stats() -> None:
     """Reset the peaks of `memory_stats` to the current values."""
     if hasattr(native, "pool_counts"):
         native.pool_counts(True)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

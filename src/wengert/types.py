@@ -16,3 +16,7 @@ Device: TypeAlias = _device | str | int | None
 FileLike: TypeAlias = str | os.PathLike[str] | IO[bytes]
 Storage: TypeAlias = Any
 _TensorOrTensors: TypeAlias = Tensor | tuple[Tensor, ...]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -30,6 +30,7 @@ IMPORT_BY_NAME = {
     "nn.utils": "helpers that are loaded when first used",
     "ops": "ops.aten, a namespace of its own",
     "ops.families": "families of operations; each imports the registry",
+    "ops.stub": "packages whose names it lists in stubs",
     "optim": "optimizers and schedules that are loaded when first used",
     "serialization": "the legacy classes of tensors",
     "serialization._names": "what the names in files name",

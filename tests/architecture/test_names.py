@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -279,3 +280,24 @@ def test_no_operation_is_shadowed_by_a_module_or_name_of_the_package():
 
 def test_version():
     assert wengert.__version__ == "0.1.0"
+
+
+# Modules that users complete names in. Their dir() has no module, type or helper that the sources import.
+COMPLETED = """
+    wengert amp autograd autograd.forward_ad autograd.function autograd.functional autograd.grad_mode autograd.gradcheck autograd.graph
+    autograd.profiler autograd.variable cpu cuda distributions fft func functional hub jit linalg masked mps nn nn.functional nn.init
+    nn.modules nn.parallel nn.parameter nn.utils onnx optim optim.lr_scheduler optim.swa_utils overrides profiler random serialization settings
+    signal.windows special testing threads types utils utils.checkpoint utils.data utils.dlpack
+"""
+_CONSTANTS = {"e", "inf", "nan", "pi", "newaxis"}
+
+
+@each("module", COMPLETED.split())
+def test_dir_lists_what_is_public(module):
+    home = wengert if module == "wengert" else import_module(f"wengert.{module}")
+    names = [name for name in dir(home) if not name.startswith("_")]
+    assert len(names) > 1 and not {"np", "sys", "os", "math", "warnings", "Any", "Callable", "annotations", "TYPE_CHECKING", "core", "kernels"} & set(names)
+    for name in names:
+        value = getattr(home, name)
+        defined = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None) or "wengert"
+        assert defined.startswith("wengert") or name in _CONSTANTS or name in getattr(home, "__all__", ()), f"{module}.{name}"

@@ -66,7 +66,7 @@ def takes(ours: list[tuple[str, Any, str]], overload: list[tuple[str, Any, str]]
     required = {name for name, kind, d in ours if not d and kind not in (KINDS.VAR_POSITIONAL, KINDS.VAR_KEYWORD)}
     given = {name for name, _, _ in overload}
     keywords = {name for name, kind, _ in overload if kind is KINDS.KEYWORD_ONLY} - {"axis", "keepdims"}
-    return keywords <= names and (anything or len(required) <= len(given))
+    return (keywords <= names or ours[-1][1] is KINDS.VAR_KEYWORD) and (anything or len(required) <= len(given))
 
 
 def wrong(name: str, function: Any, overloads: list[list[tuple[str, Any, str]]]) -> Iterator[str]:

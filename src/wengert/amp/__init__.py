@@ -17,3 +17,7 @@ from wengert.amp.autocast_mode import (
 from wengert.amp.grad_scaler import GradScaler as GradScaler
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

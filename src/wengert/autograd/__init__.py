@@ -32,9 +32,27 @@ from wengert.core.tensor import wrap
 from wengert.ops.interception import overridable
 
 if TYPE_CHECKING:
+    from wengert.autograd import (
+        anomaly_mode as anomaly_mode,
+        forward_ad as forward_ad,
+        function as function,
+        functional as functional,
+        grad_mode as grad_mode,
+        graph as graph,
+        profiler as profiler,
+        variable as variable,
+    )
+    from wengert.autograd.anomaly_mode import (
+        detect_anomaly as detect_anomaly,
+        is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
+        is_anomaly_enabled as is_anomaly_enabled,
+        set_detect_anomaly as set_detect_anomaly,
+    )
+    from wengert.autograd.explanation import explain as explain
     from wengert.autograd.function import Function
     from wengert.autograd.gradcheck import gradcheck, gradgradcheck
     from wengert.autograd.variable import Variable
+    from wengert.tensor import Tensor
 
 __all__ = [
     "Function", "SavedTensor", "Variable", "backward", "enable_grad", "enforce_grad_layout_policy", "grad",
@@ -58,7 +76,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:
+) -> tuple[Tensor, ...]:
     """Return the gradients of the sum of outputs in inputs, as a tuple, without changing any .grad.
 
     outputs, inputs: a tensor or GradientEdge, or a sequence of them. grad_outputs: cotangents of the outputs, as in
@@ -133,14 +151,20 @@ _LAZY = {  # names that are loaded when first used, and the modules of this pack
 }  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    home = _LAZY.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if not home:
-        return import_late(f"{__name__}.{name}")
-    found = globals()[name] = getattr(import_late(f"{__name__}.{home}"), name)
-    return found
+if not TYPE_CHECKING:  # a checker would take any name
+
+    def __getattr__(name: str) -> Any:
+        home = _LAZY.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if not home:
+            return import_late(f"{__name__}.{name}")
+        found = globals()[name] = getattr(import_late(f"{__name__}.{home}"), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_LAZY, "forward_ad", "functional", "grad_mode", "graph", "profiler"})
 
 
 class _Package(ModuleType):

@@ -109,3 +109,7 @@ def check_flag(value: Any, name: str, position: int) -> None:
         raise errors.ArgumentError(
             f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not {type(value).__name__}"
         )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

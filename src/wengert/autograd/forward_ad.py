@@ -156,3 +156,7 @@ def __getattr__(name: str) -> int:
     if name == "_current_level":
         return -1 if state.named_level is None else 0
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -73,18 +73,19 @@ class Function(BackwardCFunction, metaclass=FunctionMeta):
         """Save the tensors that backward needs, if forward takes no ctx."""
         raise NotImplementedError("setup_context is not implemented.")
 
+    # Type checkers let the rules of a subclass have other parameters, because these take *args and **kwargs.
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+    def backward(ctx: Any, *grad_outputs: Any, **kwargs: Any) -> Any:
         """Return one gradient (or None) for each argument of forward, given one for each output."""
         raise _missing_backward()
 
     @staticmethod
-    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+    def vjp(ctx: Any, *grad_outputs: Any, **kwargs: Any) -> Any:
         """Compute the gradients: another name for backward."""
         raise _missing_backward()
 
     @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
+    def jvp(ctx: Any, *tangents: Any, **kwargs: Any) -> Any:
         """Return the tangents of the outputs, given one tangent (or None) for each argument."""
         raise errors.FunctionNotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
@@ -294,3 +295,7 @@ def _with_defaults(
     bound = signature(forward).bind(*args, **kwargs)
     bound.apply_defaults()
     return bound.args, bound.kwargs
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from wengert.core.saved_names import SavedTensorHandle
 from wengert.core.tensor import TensorBase, ViewInfo, counter_of, gradient_edge, is_differentiable, meta_of, wrap
 from wengert.core.views import bump, check_dirty, merge_counters, rebase_history
 
+if TYPE_CHECKING:
+    from wengert.tensor import Tensor
+
 
 class FunctionCtx:
     """The ctx of forward and backward. It is the node itself, and users may put any other attribute on it."""
@@ -42,6 +45,14 @@ class FunctionCtx:
     non_differentiable: tuple[Any, ...] = ()
     materialize_grads = True
     saved_for_forward: tuple[Any, ...] = ()
+
+    if TYPE_CHECKING:  # the node has these
+        @property
+        def saved_tensors(self) -> tuple[Tensor, ...]: ...
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Save inputs or outputs for backward, which reads them from ctx.saved_tensors. None is allowed."""

@@ -422,3 +422,7 @@ def hessian(
     given = _as_tensors(inputs, "inputs", "hessian")
     rows = jacobian(gradient, given, create_graph, strict, vectorize, outer_jacobian_strategy)
     return rows if is_tuple else rows[0][0]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

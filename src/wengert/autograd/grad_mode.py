@@ -9,7 +9,7 @@ import functools
 import types
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self, TypeVar, cast
 
 from wengert import errors
 from wengert.core.modes import BLOCK, INFERENCE, NO_GRAD, FlagsSwitch, flags, grad_enabled, set_flags, state
@@ -26,6 +26,9 @@ __all__ = [
     "set_grad_enabled",
     "set_multithreading_enabled",
 ]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_C = TypeVar("_C", bound=type)
 
 # Flags of code objects, as in module inspect, which is slow to import.
 _CO_GENERATOR = 0x20
@@ -50,14 +53,18 @@ class _Mode(FlagsSwitch):
         """Return a new context manager with the same setting. Each call of a decorated function uses a new one."""
         return type(self)()
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: _F) -> _F:
+        """Return the function as one that runs in this mode."""
+        return cast(_F, self._wrapped(function))
+
+    def _wrapped(self, function: Any) -> Callable[..., Any]:
         if isinstance(function, type):
             warnings.warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
                 "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
                 "the `__init__` method and nothing else.",
                 FutureWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
             return self._wrap_function(function)
         code = getattr(function, "__code__", None)
@@ -144,7 +151,7 @@ def _unrecorded(before: int) -> int:
     return before & (1 << BLOCK) - 1 | NO_GRAD | note_block() << BLOCK
 
 
-def _allow_bare_decorator(cls: type) -> Any:
+def _allow_bare_decorator(cls: _C) -> _C:
     """Class decorator that allows @no_grad without parentheses."""
 
     def make(self_cls: type, function: Any = None) -> Any:
@@ -209,7 +216,7 @@ class set_grad_enabled(_Mode):
         self._before = flags() if self._before else self._found, self._before
         set_flags(self._changed_flags(flags()))
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: _F) -> _F:
         set_flags(self._found)  # a decorator switches the mode in calls, not at the definition
         return super().__call__(function)
 
@@ -221,9 +228,9 @@ class inference_mode(_Mode):
     so that ordinary tensors are made again.
     """
 
-    def __new__(cls, mode: Any = True) -> Any:
+    def __new__(cls, mode: Any = True) -> Self:
         if callable(mode):
-            return cls()(mode)
+            return cast(Self, cls()(mode))
         return super().__new__(cls)
 
     def __init__(self, mode: bool = True) -> None:
@@ -263,7 +270,7 @@ class set_multithreading_enabled(_Mode):
     def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         state.multithreading = self._found
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: _F) -> _F:
         state.multithreading = self._found
         return super().__call__(function)
 
@@ -280,3 +287,7 @@ class enforce_grad_layout_policy(_Mode):
 
     def _changed_flags(self, before: int) -> int:
         return before
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

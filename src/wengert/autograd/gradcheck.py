@@ -455,3 +455,7 @@ def _warn_of_undefined_gradients() -> None:
         '"check_undefined_grad=False" to disable the feature',
         stacklevel=5,
     )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -262,3 +262,7 @@ def __getattr__(name: str) -> Any:
     if name in ("draw", "memory_summary"):  # rarely used, so loaded at the first use
         return getattr(import_late("wengert.autograd." + ("drawing" if name == "draw" else "memory_view")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, "draw", "memory_summary"})

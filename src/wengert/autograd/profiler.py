@@ -306,3 +306,7 @@ def load_nvprof(path: Any) -> EventList:
 def parse_nvprof_trace(path: Any) -> list[FunctionEvent]:
     """Raise DeviceError, as load_nvprof does."""
     return load_nvprof(path)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

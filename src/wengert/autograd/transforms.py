@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, wraps
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from wengert.utils._pytree import tree_flatten, tree_map, tree_unflatten, treesp
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
 
 Function = Callable[..., Any]
+_P = ParamSpec("_P")
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
@@ -206,7 +207,7 @@ def _vjp(
     return detach_results(output, variables, keep), detach_results(aux, variables, keep), pull_back, outputs
 
 
-def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+def grad_and_value(func: Callable[_P, Any], argnums: Any = 0, has_aux: bool = False) -> Callable[_P, Any]:
     """Return a function that computes (gradient, value of func), or (gradient, (value, aux)) if has_aux; see grad."""
 
     @wraps(func)
@@ -236,7 +237,7 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
     return gradient_and_value
 
 
-def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+def grad(func: Callable[_P, Any], argnums: Any = 0, has_aux: bool = False) -> Callable[_P, Any]:
     """Return a function that computes the gradient of func, whose value is a 0-d tensor, in one of its arguments.
 
     argnums: the position of the argument, or a tuple of positions, which gives a tuple of gradients. A gradient has the
@@ -358,7 +359,9 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
 # -- matrices ----------------------------------------------------------------------------------------------------------
 
 
-def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None, **_: Any) -> Function:
+def jacrev(
+    func: Callable[_P, Any], argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None, **_: Any
+) -> Callable[_P, Any]:
     """Return a function that computes the Jacobian of func by rows: a backward pass for each element of the output.
 
     For an output of shape m and an argument of shape n, the Jacobian has shape m + n. For trees, it is a tree in the
@@ -394,7 +397,9 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_siz
     return jacobian
 
 
-def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error", **_: Any) -> Function:
+def jacfwd(
+    func: Callable[_P, Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error", **_: Any
+) -> Callable[_P, Any]:
     """Return a function that computes the Jacobian of func by columns: a call of func for each element of the argument.
 
     The result is that of jacrev. Use jacfwd for functions with more outputs than inputs, and for functions whose backward
@@ -415,7 +420,7 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
         draws = Draws(randomness)
         positions = _argument_positions(args, argnums)
         inputs, input_form = tree_flatten(tuple([args[i] for i in positions]))
-        call = partial(func, **kwargs)
+        call: Function = partial(func, **kwargs)
         columns: list[list[list[Any]]] = []  # indexed by input, element of the input, output
         output = aux = None
         for number, x in enumerate(inputs):
@@ -440,7 +445,7 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
     return jacobian
 
 
-def hessian(func: Function, argnums: Any = 0) -> Function:
+def hessian(func: Callable[_P, Any], argnums: Any = 0) -> Callable[_P, Any]:
     """Return a function that computes the Hessian of func: the Jacobian of its gradient, which is recorded once.
 
     It takes a backward pass for each element of the argument. Custom Functions in func need a differentiable backward. If

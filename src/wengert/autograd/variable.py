@@ -89,3 +89,7 @@ class _CallableModule(ModuleType):
 
 
 sys.modules[__name__].__class__ = _CallableModule
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from wengert import errors
 from wengert.core.tensor import TensorBase
@@ -14,15 +14,18 @@ from wengert.utils._pytree import broadcast_prefix, tree_flatten, tree_structure
 
 __all__ = ["vmap"]
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
 
 def vmap(
-    func: Callable[..., Any],
+    func: Callable[_P, _R],
     in_dims: Any = 0,
     out_dims: Any = 0,
     randomness: str = "error",
     *,
     chunk_size: int | None = None,
-) -> Callable[..., Any]:
+) -> Callable[_P, _R]:
     """Return a function that maps func over a dimension of its arguments and stacks the results.
 
     in_dims: the dimension of each argument to map over, or None for an argument that is the same in all calls; an int for

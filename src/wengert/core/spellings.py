@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from wengert import errors
 from wengert.core.stacks import user_level
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def take_old(function: str, given: dict[str, Any], old: dict[str, Any], renames: dict[str, str]) -> None:
@@ -26,10 +28,10 @@ def take_old(function: str, given: dict[str, Any], old: dict[str, Any], renames:
         given[new] = value
 
 
-def accepts_old_names(**renames: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def accepts_old_names(**renames: str) -> Callable[[_F], _F]:
     """Decorate a function whose arguments had other names: @accepts_old_names(variables="tensors")."""
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(function: _F) -> _F:
         code: Any = function.__code__
         names = code.co_varnames[: code.co_argcount]
 
@@ -42,6 +44,6 @@ def accepts_old_names(**renames: str) -> Callable[[Callable[..., Any]], Callable
                 return function(**given)
             return function(*args, **kwargs)
 
-        return wrapper
+        return cast(_F, wrapper)
 
     return decorate

@@ -42,3 +42,7 @@ def __getattr__(name: str) -> Any:
     if name == "amp":
         return _import_late("wengert.cpu.amp")
     raise AttributeError(f"module 'wengert.cpu' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

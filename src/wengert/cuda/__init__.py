@@ -136,3 +136,7 @@ def __getattr__(name: str) -> Any:
         if name == f"{d.scalar_name}Tensor":
             return _TypedMeta(name, (), {"__doc__": f"Tensors of {d!r} on a GPU.", "__module__": "torch.cuda"})
     raise AttributeError(f"module 'wengert.cuda' has no attribute {name!r}: this version computes on the CPU")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -34,4 +34,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES, *_PARAMETERS, *_import_module("wengert.nn.modules").HOMES})
+    return sorted({*_MODULES, *_PARAMETERS, "DataParallel", *_import_module("wengert.nn.modules").HOMES})

@@ -26,12 +26,21 @@ def sigmoid(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x."""
 def tanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic tangent of x."""
+@overload
 def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Softmax exp(x) / sum(exp(x)) over one dimension."""
+@overload
+def softmax(input: Tensor, *, axis: _int | Sequence[_int] | None, _stacklevel: _int = 3, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
 def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of softmax over one dimension, accurate where the softmax is close to 0 or 1. Arguments: as `softmax`."""
+@overload
+def log_softmax(input: Tensor, *, axis: _int | Sequence[_int] | None, _stacklevel: _int = 3, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
 def softmin(input: Tensor, dim: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, *, out: Any = None) -> Tensor:
     """softmax(-input) over one dimension. Arguments: as `softmax`."""
+@overload
+def softmin(input: Tensor, *, axis: _int | Sequence[_int] | None, dtype: _Dtype | None = None, out: Any = None) -> Tensor: ...
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """Fully connected layer: x @ weight^T + bias."""
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Any = None) -> Tensor:
@@ -90,8 +99,11 @@ def softsign(input: Tensor, *, out: Any = None) -> Tensor:
     """input / (1 + |input|). input: any shape, floating."""
 def tanhshrink(input: Tensor, *, out: Any = None) -> Tensor:
     """input - tanh(input). input: any shape, floating."""
+@overload
 def glu(input: Tensor, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
     """first * sigmoid(second), where first and second are the two halves of x along dim."""
+@overload
+def glu(input: Tensor, *, axis: _int, out: Tensor | None = None) -> Tensor: ...
 def hardswish(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input * relu6(input + 3) / 6. input: any shape, floating."""
 def hardsigmoid(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:

@@ -6,7 +6,7 @@ subclass becomes a Parameter by a mark, too, and keeps its class.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     __torch_function__ = disabled_torch_function
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
         if data is None:
             data = _empty()
         if type(data) in (Tensor, Parameter) or not isinstance(data, Tensor):
@@ -92,7 +92,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     persistent: bool
     __torch_function__ = disabled_torch_function
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
         if data is None:
             data = _empty()
         result = _make_subclass(type(data) if isinstance(data, Tensor) else cls, data, getattr(data, "requires_grad", False))
@@ -196,3 +196,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor, metaclass=_BufferMet
         result.persistent = persistent
         result._is_buffer = True
         return result
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

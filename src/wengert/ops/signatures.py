@@ -33,7 +33,7 @@ _PARAMETER_TYPES = {
     "correction": "_Number | None", "unbiased": "_bool | None", "ord": "_Number | _str | None",
     "weight": "Tensor", "bias": "Tensor | None", "size_average": "_bool | None", "reduce": "_bool | None",
     "dims": _INTS, "size": _INTS, "sizes": _INTS, "shape": _INTS, "shapes": "Sequence[_int]", "normalized_shape": _INTS,
-    "shifts": _INTS, "source": _INTS, "destination": _INTS, "repeats": f"{_INTS} | Tensor",
+    "shifts": _INTS, "source": "Tensor", "destination": _INTS, "repeats": f"{_INTS} | Tensor",
     "dim0": "_int", "dim1": "_int", "dim2": "_int", "dimension": "_int", "axis0": "_int", "axis1": "_int",
     "start": "_int", "length": "_int", "chunks": "_int", "step": "_int", "n": "_int", "p": "_float",
     "training": "_bool",
@@ -55,7 +55,7 @@ _SPECIAL_TYPES = {
     ("repeat_interleave", "output_size"): "_int | None",
     ("conv_tbc", "pad"): "_int",
     **{(f"conv{n}d", "padding"): f"{_INTS} | _str" for n in (1, 2, 3)},
-    ("index_reduce", "source"): "Tensor",
+    ("movedim", "source"): _INTS,
     ("segment_reduce", "reduce"): "_str",
     ("scatter", "reduce"): "_str | None",
     ("scatter", "src"): "_Operand",
@@ -64,9 +64,6 @@ _SPECIAL_TYPES = {
     ("__getitem__", "index"): "Any",
     ("__setitem__", "index"): "Any",
     ("__setitem__", "value"): "Any",
-    ("masked_scatter", "source"): "Tensor",
-    ("masked_scatter_", "source"): "Tensor",
-    ("masked_copy_", "source"): "Tensor",
     ("gesv", "A"): "Tensor",
     ("resize_as_", "the_template"): "Tensor",
     ("map_", "tensor"): "Tensor",
@@ -277,9 +274,17 @@ def heads(name: str, op: Any, method: bool) -> list[str]:
         first = "self" if method else "input: Tensor"
         out, also_out = ("", "") if method else (", *, out: Any = None", ", out: Any = None")
         return [text.format(input=first, name=op.name, out=out, also_out=also_out) for text in _OVERLOADS[op.name]]
-    if isinstance(op, Op):
-        return [f"({signature}) -> {result_type(op)}" for signature in _operation_signatures(op, method)]
-    return [f"({_function_signature(op, method)}) -> {result_type(op)}"]
+    found = _operation_signatures(op, method) if isinstance(op, Op) else [_function_signature(op, method)]
+    return [f"({signature}) -> {result_type(op)}" for signature in [*found, *_numpy_spelling(found[0])]]
+
+
+def _numpy_spelling(signature: str) -> list[str]:
+    """The parameter list with NumPy's axis= and keepdims= for dim= and keepdim=, if it has dim=. They are given by name."""
+    first, comma, rest = signature.partition(", ")
+    if not re.match(r"dim\b", rest) or "*" in first:
+        return []
+    rest = re.sub(r"^dim: ([^=,]*(\[[^\]]*\])?[^=,]*?)( = [^,]*)?(?=,|$)", r"axis: \1", rest)
+    return [f"{first}{comma}*, {rest.replace('*, ', '').replace('keepdim:', 'keepdims:')}"]
 
 
 def inplace_head(op: Any) -> str:

@@ -15,7 +15,9 @@ import difflib
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from wengert import return_types
@@ -27,6 +29,9 @@ Entry = Operation | Composite | Plain
 
 # The namespaces besides the package itself. A namespace whose module does not exist gets no stub.
 NAMESPACES = ("nn.functional", "linalg", "special", "fft", "masked", "signal.windows")
+
+# Packages whose names are all loaded late.
+_LAZY_MODULES = ("nn", "nn.utils", "optim", "utils", "utils.data")
 
 _LATE_HEAD = '''"""The names in the late families of operations, by family. A late family is registered when it is first used.
 
@@ -79,6 +84,17 @@ from wengert.tensor import Tensor as Tensor
 _RENAMED = {name: "_" + name for name in ("bool", "complex", "float", "int", "type", "device", "dtype")}
 _RENAMED["TensorBase"] = "Tensor"
 
+# Overloads of hand-written methods.
+_METHOD_OVERLOADS = {
+    "size": ["(self) -> Size", "(self, dim: _int) -> _int"],
+    "to": [
+        "(self, dtype: _Dtype, non_blocking: _bool = False, copy: _bool = False, *, memory_format: Any = None) -> Tensor",
+        "(self, device: _device | str | None = None, dtype: _Dtype | None = None, non_blocking: _bool = False, "
+        "copy: _bool = False, *, memory_format: Any = None) -> Tensor",
+        "(self, other: Tensor, non_blocking: _bool = False, copy: _bool = False, *, memory_format: Any = None) -> Tensor",
+    ],
+}
+
 # The classes that hold hand-written members of class Tensor.
 _CLASSES = (
     ("tensor.py", "Tensor"),
@@ -97,12 +113,14 @@ def definitions(name: str, op: Entry, method: bool) -> list[str]:
     """Stub lines of an operation under one of its public names."""
     doc = _summary(op.doc)
     heads = signatures.heads(name, op, method)
-    lines: list[str] = []
-    for i, head in enumerate(heads):
-        if len(heads) > 1:
-            lines.append("@overload")
-        lines += _definition(name, head, doc if i == 0 else None)
-    return lines
+    return _overloaded(name, heads, doc)
+
+
+def _overloaded(name: str, heads: list[str], doc: str | None) -> list[str]:
+    """Stub lines of a function with these parameter lists. The first has the docstring."""
+    if len(heads) == 1:
+        return _definition(name, heads[0], doc)
+    return [line for i, head in enumerate(heads) for line in ("@overload", *_definition(name, head, None if i else doc))]
 
 
 def _definition(name: str, head: str, doc: str | None) -> list[str]:
@@ -137,13 +155,16 @@ def _annotation(node: ast.expr | None, default: str = "Any") -> str:
 
 def _stub_of(function: ast.FunctionDef, result: str | None = None) -> list[str]:
     """Stub lines of a hand-written function: decorators, signature, first line of the docstring."""
+    doc = _summary(ast.get_docstring(function))
+    if function.name in _METHOD_OVERLOADS:
+        return _overloaded(function.name, _METHOD_OVERLOADS[function.name], doc)
     arguments = function.args
     for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
         if a is not None and a.annotation is not None:
             a.annotation = None if a.arg == "self" else _Renamer().visit(a.annotation)
     lines = [f"@{ast.unparse(d)}" for d in function.decorator_list]
     head = f"({ast.unparse(arguments)}) -> {result or _annotation(function.returns)}"
-    return lines + _definition(function.name, head, _summary(ast.get_docstring(function)))
+    return lines + _definition(function.name, head, doc)
 
 
 def _class_body(path: Path, name: str) -> list[ast.stmt]:
@@ -278,6 +299,22 @@ def namespace_stub(namespace: str) -> str:
     return "\n".join([head, *operation_functions(namespace)]) + "\n"
 
 
+def lazy_stub(name: str) -> str:
+    """Text of the stub of a module that loads each of its names when it is first used."""
+    module = import_module(f"wengert.{name}")
+    lines = [_TITLE.format(what=f"The names of wengert.{name}, which the module itself loads late."), "__all__: list[str]"]
+    for public in sorted(dir(module)):
+        value = getattr(module, public)
+        if public.startswith("_"):
+            continue
+        if isinstance(value, ModuleType):
+            if value.__name__ == f"wengert.{name}.{public}":
+                lines.append(f"from wengert.{name} import {public} as {public}")
+        elif getattr(value, "__module__", "").startswith("wengert"):
+            lines.append(f"from {value.__module__} import {value.__name__} as {public}")
+    return "\n".join(lines) + "\n"
+
+
 def return_types_stub() -> str:
     """Text of return_types.pyi."""
     lines = [_TITLE.format(what="The types of the named tuples that operations return.")]
@@ -302,6 +339,8 @@ def package_stub(root: Path) -> str:
 
 def _package_lines(node: ast.stmt, root: Path) -> list[str]:
     """Stub lines of the names that one statement of __init__.py makes public."""
+    if isinstance(node, ast.Try):
+        return [line for inner in node.body for line in _package_lines(inner, root)]
     if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in ("wengert", "math"):
         same = [a.name for a in node.names if a.name == (a.asname or a.name) or a.name == "*"]
         shown = [n if n == "*" else f"{n} as {n}" for n in same if not n.startswith("_")]
@@ -378,6 +417,8 @@ def stubs(root: Path) -> dict[Path, str]:
         root / "return_types.pyi": return_types_stub(),
         root / "ops" / "late.py": late_tables(),
     }
+    for name in _LAZY_MODULES:
+        texts[root.joinpath(*name.split("."), "__init__.pyi")] = lazy_stub(name)
     for namespace in NAMESPACES:
         source = _module_file(root, namespace)
         if source is not None:

@@ -86,7 +86,7 @@ class LBFGS(Optimizer):
     # -- a step ------------------------------------------------------------------------------------------------------------
 
     @no_grad()
-    def step(self, closure: Callable[[], Any]) -> Any:
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # it needs a closure
         """Iterate until a tolerance or a limit is reached. closure: evaluates the model anew and returns the loss.
 
         Returns the loss before the step."""

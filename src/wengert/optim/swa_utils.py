@@ -195,3 +195,7 @@ class SWALR(LRScheduler):
             start = goal if before == 1 else (rate - before * goal) / (1 - before)
             found.append(goal * weight + start * (1 - weight))
         return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -441,3 +441,7 @@ def mkdtemp() -> Iterator[str]:
 
     with TemporaryDirectory() as path:
         yield path
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -454,3 +454,7 @@ class _Composition:
         for function in self.functions:
             value = function(value)
         return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -74,3 +74,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         ext_tensor = numpy.asarray(_Writable(numpy.from_dlpack(_Capsule(ext_tensor))))
     found: Any = function("", "from_dlpack")
     return found(ext_tensor, device=device, copy=copy)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -67,4 +67,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *HOMES, *_FAMILIES})
+    return sorted({*HOMES, *_FAMILIES})

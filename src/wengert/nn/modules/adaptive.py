@@ -96,7 +96,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             parts.append((rows, scores.gather(1, (target[rows] - low).unsqueeze(1)).squeeze(1)))
         output = F.log_softmax(self.head(input), dim=1).gather(1, in_head.unsqueeze(1)).squeeze(1)
         for rows, scores in parts:
-            output = output.index_add(0, rows, scores)  # type: ignore[arg-type]
+            output = output.index_add(0, rows, scores)
         loss = (-output).mean()
         return _ASMoutput(output if is_batched else output.squeeze(0), loss)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 from wengert.core.hooks import RemovableHandle, add_hook
 from wengert.core.modes import set_recording
@@ -422,7 +422,7 @@ class Module(StateMembers):
         fn(self)
         return self
 
-    def train(self, mode: bool = True) -> Any:
+    def train(self, mode: bool = True) -> Self:
         """Set `training` of this module and all below it. Raises ValueError unless mode is a bool. Return the module."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -431,11 +431,11 @@ class Module(StateMembers):
             module.train(mode)
         return self
 
-    def eval(self) -> Any:
+    def eval(self) -> Self:
         """Set `training` to False, in this module and all below it. Return the module."""
         return self.train(False)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set requires_grad of all parameters. Return the module."""
         for param in self.parameters():
             param.requires_grad_(requires_grad)

@@ -31,3 +31,7 @@ class DistributedDataParallel(Module):
             "nn.parallel.DistributedDataParallel is not part of wengert: gradients are not shared among processes. Hint: train "
             "the module itself, in one process."
         )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

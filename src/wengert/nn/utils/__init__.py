@@ -36,7 +36,7 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_FAMILIES})
+    return sorted({*_HOMES, *_FAMILIES})
 
 
 class _Package(_ModuleType):
