@@ -1,0 +1,1 @@
+"""SciPy for differentiated functions: special, linalg, integrate, signal, and densities of stats."""
