@@ -341,12 +341,10 @@ def run_function(function: Any, types: tuple[type, ...], args: tuple[Any, ...], 
         return NotImplemented
     plan = _plan(function, len(args), *kwargs)
     if plan.takes_arguments_as_given and (plan.is_method or _is_differentiated(args) or _is_differentiated(kwargs.values())):
-        for x in args:
-            if x is None or x is _NO_VALUE:
-                return _run_by_names(function, plan, args, kwargs)
-        for x in kwargs.values():
-            if x is None or x is _NO_VALUE:
-                return _run_by_names(function, plan, args, kwargs)
+        if plan.may_be_missing:
+            for x in (*args, *kwargs.values()):
+                if x is None or x is _NO_VALUE:
+                    return _run_by_names(function, plan, args, kwargs)
         return plan.ours(*args, **kwargs)
     return _run_by_names(function, plan, args, kwargs)
 
@@ -384,6 +382,7 @@ class _Plan(NamedTuple):
     ours: Any  # the function that runs it, or None
     names: tuple[str, ...] | None  # NumPy's names of the positional arguments; None if they have none
     takes_arguments_as_given: bool  # whether ours can be called with the arguments as NumPy was
+    may_be_missing: bool  # whether None, or NumPy's mark for a missing value, stands for a default of ours that is another
     is_method: bool  # whether arrays have the function as a method: then tensors without a gradient take ours, too
 
 
@@ -392,7 +391,7 @@ def _plan(function: Any, count: int, *named: str) -> _Plan:
     """Return the plan of a call. Raises TypeError if NumPy's function does not take such arguments."""
     ours = FUNCTIONS.get(function)
     if ours is None or function in PLAIN:
-        return _Plan(None, None, False, False)
+        return _Plan(None, None, False, False, False)
     names = None
     try:
         bound = _signature(function).bind(*range(count), **dict.fromkeys(named))
@@ -402,7 +401,22 @@ def _plan(function: Any, count: int, *named: str) -> _Plan:
         if not any(p.kind is p.VAR_POSITIONAL for p in bound.signature.parameters.values()):
             names = tuple(list(bound.arguments)[:count])
     as_given = names is None or names == tuple(_signature(ours).parameters)[:count]
-    return _Plan(ours, names, as_given and _fits(ours, count, *named), function in METHODS)
+    as_given = as_given and _fits(ours, count, *named)
+    return _Plan(ours, names, as_given, as_given and _may_be_missing(function, ours, count, named), function in METHODS)
+
+
+def _may_be_missing(function: Any, ours: Callable[..., Any], count: int, named: tuple[str, ...]) -> bool:
+    """Whether one of the given arguments, if it is None or NumPy's mark for a missing value, stands for a default of ours."""
+    found = _signature(ours).parameters
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in found.values()):
+        return True
+    given = [*list(found.values())[:count], *[found[name] for name in named]]
+    try:
+        theirs = _signature(function).parameters
+    except ValueError:
+        theirs = {}
+    marked = [p.name for p in given if p.name in theirs and theirs[p.name].default is _NO_VALUE]
+    return bool(marked) or any(p.default is not None and p.default is not p.empty for p in given)
 
 
 def _name_of(function: Any) -> str:

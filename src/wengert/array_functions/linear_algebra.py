@@ -29,11 +29,12 @@ from wengert.array_functions.table import (
 @of(np.dot, method=True)
 def _dot(a, b):
     a, b = pair(a, b)
-    if a.ndim == 0 or b.ndim == 0:
+    left, right = a.ndim, b.ndim
+    if left == 0 or right == 0:
         return a * b
-    if b.ndim == 1 or (a.ndim <= 2 and b.ndim == 2):
+    if right == 1 or (left <= 2 and right == 2):
         return w.matmul(a, b)
-    return w.tensordot(a, b, dims=([a.ndim - 1], [b.ndim - 2]))
+    return w.tensordot(a, b, dims=([left - 1], [right - 2]))
 
 
 @of(np.inner)
@@ -183,8 +184,10 @@ def _pinv(a, rcond=None, hermitian=False, *, rtol=None):
 
 @of(np.linalg.solve)
 def _solve(a, b):
-    a, b = pair(floating(a), b)
-    return linalg.solve(a, b) if b.ndim != 1 or a.ndim == 2 else linalg.solve(a, w.unsqueeze(b, -1))[..., 0]
+    a, b = pair(a, b)
+    if not (a.dtype.is_floating_point or a.dtype.is_complex):
+        a, b = floating(a), floating(b)
+    return linalg.solve(a, b) if a.ndim == 2 or b.ndim != 1 else linalg.solve(a, w.unsqueeze(b, -1))[..., 0]
 
 
 @of(np.linalg.svd)

@@ -24,7 +24,7 @@ from wengert.array_functions.table import (
 PLAIN |= {
     np.allclose, np.argpartition, np.argwhere, np.array2string, np.array_equal, np.array_equiv, np.array_repr,
     np.array_str, np.common_type, np.count_nonzero, np.diag_indices_from, np.digitize, np.einsum_path, np.flatnonzero,
-    np.isclose, np.iscomplex, np.iscomplexobj, np.isin, np.isneginf, np.isposinf, np.isreal, np.isrealobj, np.lexsort,
+    np.isclose, np.iscomplex, np.iscomplexobj, np.isin, np.isneginf, np.isposinf, np.isreal, np.isrealobj, np.iterable, np.lexsort,
     np.linalg.matrix_rank, np.may_share_memory, np.min_scalar_type, np.nanargmax, np.nanargmin, np.ndim, np.nonzero,
     np.result_type, np.searchsorted, np.shape, np.shares_memory, np.size, np.tril_indices_from, np.triu_indices_from,
 }  # fmt: skip

@@ -86,6 +86,8 @@ def _squeeze(a, axis=None):
 @of(np.expand_dims)
 def _expand_dims(a, axis):
     a = tensor(a)
+    if type(axis) is int:
+        return w.unsqueeze(a, axis)
     axes = ints(axis)
     for dim in sorted(np.lib.array_utils.normalize_axis_tuple(axes, a.ndim + len(axes))):
         a = w.unsqueeze(a, dim)
@@ -192,7 +194,7 @@ def _like(name: str) -> Any:
     make = getattr(w, name)
 
     def like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
-        a = tensor(a).detach()
+        a = tensor(a)
         a = a if shape is None else w.zeros(ints(shape), dtype=a.dtype)
         return make(a) if dtype is None else make(a, dtype=dtype_of(dtype))
 

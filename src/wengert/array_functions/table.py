@@ -61,9 +61,12 @@ def ints(x: Any) -> tuple[int, ...]:
     return (x,) if type(x) is int else (int(x),) if isinstance(x, (int, np.integer)) else tuple([int(i) for i in x])
 
 
+_SEQUENCES = frozenset((list, tuple))
+
+
 def operand(x: Any) -> Any:
     """Return x as an operand: lists and tuples become arrays."""
-    return np.asarray(x) if isinstance(x, (list, tuple)) else x
+    return np.asarray(x) if type(x) in _SEQUENCES else x
 
 
 def memory(x: Any) -> Any:
@@ -105,8 +108,9 @@ def promoted(*values: Any) -> list[Any]:
     found = tensors(values)
     dtype = found[0].dtype
     for x in found[1:]:
-        dtype = dtypes.promote_types(dtype, x.dtype)
-    return [x.to(dtype) for x in found]
+        if x.dtype is not dtype:
+            dtype = dtypes.promote_types(dtype, x.dtype)
+    return [x if x.dtype is dtype else x.to(dtype) for x in found]
 
 
 def pair(a: Any, b: Any) -> Any:

@@ -47,16 +47,19 @@ def _basic(index: Any) -> tuple[Any, ...] | None:
 
 
 def read(x: Any, index: Any) -> Any:
-    """Return x[index] of a tensor, as a tensor: a view for ints, slices, None and Ellipsis, else a copy.
+    """Return x[index] of a tensor, as a tensor: a view for ints, slices, None and Ellipsis, else a copy. An element is a copy, too:
+    NumPy's is a number, which later writes into the array do not change.
 
     Raises IndexError in NumPy's words."""
     if type(index) is int and x._array.ndim and -x._array.shape[0] <= index < x._array.shape[0]:
-        return _select(x, index=index)
+        found = _select(x, index=index)
+        return found if x._array.ndim > 1 else w.clone(found)
     index = _plain(index)
     basic = _basic(index)
     if basic is not None:
-        x._array[basic]  # raises NumPy's error
-        return _slice(x, index=basic)
+        is_number = not isinstance(x._array[index], np.ndarray)  # the reading raises NumPy's error
+        found = _slice(x, index=basic)
+        return w.clone(found) if is_number else found
     if not is_differentiated([x]):
         return w.as_tensor(np.asarray(x._array[index]))
     return _read(x, index=index, repeats=True)
