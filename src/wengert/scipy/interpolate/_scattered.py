@@ -103,7 +103,8 @@ def _thin_plate(squares: Any) -> Any:
 _KERNELS = {
     "linear": lambda s: -_root(s), "thin_plate_spline": _thin_plate, "cubic": lambda s: s * _root(s),
     "quintic": lambda s: -s * s * _root(s), "multiquadric": lambda s: -w.sqrt(s + 1),
-    "inverse_multiquadric": lambda s: 1 / w.sqrt(s + 1), "inverse_quadratic": lambda s: 1 / (s + 1), "gaussian": lambda s: w.exp(-s),
+    "inverse_multiquadric": lambda s: 1 / w.sqrt(s + 1), "inverse_quadratic": lambda s: 1 / (s + 1),
+    "gaussian": lambda s: w.exp(-s),
 }  # fmt: skip
 
 
