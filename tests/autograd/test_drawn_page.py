@@ -14,6 +14,7 @@ import wengert as torch
 from lines import line_of
 from wengert import errors
 from wengert.autograd import drawing as drawing_module, graph, profiler
+from wengert.autograd.html_table import duration
 
 HOSTILE = "</script><script>document.title='x'</script><!-- \"quoted\" 'n' & é 梯度 ☃ \u2028 {{data}} \\"
 
@@ -65,7 +66,7 @@ def recurrent(steps):
 
 
 def groups_of(drawing):
-    data = data_of(drawing.to_html())
+    data = data_of(drawing.html())
     return data["groups"], data["nodes"]
 
 
@@ -84,7 +85,7 @@ def numbers(group):
 
 def test_a_page_needs_nothing_from_elsewhere():
     loss, params = network()
-    page = graph.draw(loss, params).to_html()
+    page = graph.draw(loss, params).html()
     assert page.startswith("<!DOCTYPE html>") and Scripts(page).loaded == []
     assert set(re.findall(r"https?://[^\s\"'<>)]+", page)) == {"http://www.w3.org/2000/svg"}  # the name of SVG, not an address
     assert "default-src 'none'" in page and "url(" not in page.replace("url(#arrow)", "")
@@ -93,7 +94,7 @@ def test_a_page_needs_nothing_from_elsewhere():
 
 def test_the_data_of_a_page():
     loss, params = network()
-    data = data_of(graph.draw(loss, params).to_html())
+    data = data_of(graph.draw(loss, params).html())
     nodes = {node["title"]: node for node in data["nodes"]}
     assert set(nodes) == {"MeanBackward0", "PowBackward0", "TanhBackward0", "AddBackward0", "fc.bias", "MmBackward0", "fc.weight"}
     tanh = nodes["TanhBackward0"]
@@ -107,16 +108,16 @@ def test_the_data_of_a_page():
 
 def test_names_stay_text():
     w = torch.ones(1, requires_grad=True)
-    page = graph.draw(w * 2, {HOSTILE: w}).to_html()
+    page = graph.draw(w * 2, {HOSTILE: w}).html()
     data = data_of(page)  # which says that there are three scripts
     assert data["nodes"][1]["title"] == HOSTILE and data["nodes"][1]["parameters"] == [HOSTILE]
-    title = graph.draw(w, {HOSTILE: w}).to_html()
+    title = graph.draw(w, {HOSTILE: w}).html()
     assert data_of(title)["title"] == f"Graph of {HOSTILE}" and "<title>Graph of &lt;/script&gt;" in title
 
 
 def test_values_that_are_not_finite_are_data():
     x = torch.tensor([0.0, np.inf, np.nan], requires_grad=True)
-    nodes = data_of(graph.draw(x.exp().sum(), {"x": x}, gradients=True).to_html())["nodes"]
+    nodes = data_of(graph.draw(x.exp().sum(), {"x": x}, gradients=True).html())["nodes"]
     (saved,) = nodes[1]["saved"]
     assert saved["values"] == ["1", "inf", "nan"] and saved["statistics"] == {"min": 1, "max": 1, "mean": 1, "nan": 1, "inf": 1}
     assert [node["gradient"] for node in nodes if node["title"] == "x"] == ["nan"]
@@ -124,7 +125,7 @@ def test_values_that_are_not_finite_are_data():
 
 def test_a_gradient_of_zero_is_a_norm():
     x = torch.ones(2, requires_grad=True)
-    nodes = data_of(graph.draw((x * 0).sum(), {"x": x}, gradients=True).to_html())["nodes"]
+    nodes = data_of(graph.draw((x * 0).sum(), {"x": x}, gradients=True).html())["nodes"]
     assert nodes[2]["title"] == "x" and nodes[2]["gradient"] == 0
 
 
@@ -132,9 +133,9 @@ def test_page_does_not_show_freed_values():
     loss, params = network()
     before = graph.draw(loss, params)
     loss.backward()
-    after = data_of(graph.draw(loss, params).to_html())
+    after = data_of(graph.draw(loss, params).html())
     assert not any("saved" in node for node in after["nodes"]) and after["missing"]["memory"].startswith("the graph holds no memory")
-    assert "saved" in data_of(before.to_html())["nodes"][1]  # a drawing shows what there was when it was made
+    assert "saved" in data_of(before.html())["nodes"][1]  # a drawing shows what there was when it was made
 
 
 def test_values_that_hooks_keep_are_left_alone():
@@ -142,7 +143,7 @@ def test_values_that_hooks_keep_are_left_alone():
     unpacked = []
     with graph.saved_tensors_hooks(lambda t: t.detach(), lambda t: unpacked.append(t) or t):
         loss = x.exp().sum()
-    graph.draw(loss, {"x": x}).to_html()
+    graph.draw(loss, {"x": x}).html()
     assert unpacked == []
 
 
@@ -152,10 +153,10 @@ def test_values_that_hooks_keep_are_left_alone():
 def test_writing_a_page(tmp_path):
     loss, params = network()
     drawing = graph.draw(loss, {"гамма": params["fc.weight"]})
-    assert drawing.to_html(tmp_path / "graph.html") is None
+    assert drawing.save(tmp_path / "graph.html") is None
     text = (tmp_path / "graph.html").read_text(encoding="utf-8")
-    assert text == drawing.to_html() == drawing.to_html()
-    drawing.to_html(tmp_path / "graph.html")  # once more
+    assert text == drawing.html() == drawing.html()
+    drawing.save(tmp_path / "graph.html")  # once more
     drawing.save(tmp_path / "saved.html")
     assert (tmp_path / "saved.html").read_text(encoding="utf-8") == (tmp_path / "graph.html").read_text(encoding="utf-8") == text
 
@@ -163,17 +164,18 @@ def test_writing_a_page(tmp_path):
 def test_a_path_that_cannot_be_written(tmp_path):
     drawing = graph.draw(network()[0])
     with pytest.raises(FileNotFoundError, match=re.escape(str(tmp_path / "no" / "graph.html"))):
-        drawing.to_html(tmp_path / "no" / "graph.html")
+        drawing.save(tmp_path / "no" / "graph.html")
+    (tmp_path / "folder.html").mkdir()
     with pytest.raises(IsADirectoryError, match=re.escape(str(tmp_path))):
-        drawing.to_html(tmp_path)
-    assert os.listdir(tmp_path) == []
+        drawing.save(tmp_path / "folder.html")
+    assert os.listdir(tmp_path) == ["folder.html"]
     with pytest.raises(TypeError, match="not int"):
-        drawing.to_html(1)  # which open() would take for the standard output
+        drawing.save(1)  # which open() would take for the standard output
 
 
 def test_a_leaf_has_a_page_and_a_tensor_without_graph_is_refused():
     w = torch.ones(2, requires_grad=True)
-    data = data_of(graph.draw(w, {"w": w}).to_html())
+    data = data_of(graph.draw(w, {"w": w}).html())
     assert [node["title"] for node in data["nodes"]] == ["w"] and data["groups"]["children"] == [0]
     with pytest.raises(RuntimeError, match="does not require grad"):
         graph.draw(torch.ones(2), gradients=True)
@@ -254,7 +256,7 @@ def test_operations_that_differ_are_no_loop():
 def test_a_graph_beyond_the_limit_is_drawn_by_its_boxes(monkeypatch):
     monkeypatch.setattr(drawing_module, "PAGE_LIMIT", 100)
     drawing = graph.draw(*recurrent(50))
-    titles = [node["title"] for node in data_of(drawing.to_html())["nodes"]]
+    titles = [node["title"] for node in data_of(drawing.html())["nodes"]]
     assert sorted(titles) == sorted([node.title for node in drawing.nodes]) and "TanhBackward0 x50" in titles
 
 
@@ -271,8 +273,8 @@ def test_times_agree_with_the_profile():
     times = {event.name: event.self_cpu_time_total for event in prof.function_events}
     assert tanh.forward_us == times["tanh"] > 0 and tanh.backward_us == times["TanhBackward0"] > 0
     assert tanh.time_us == tanh.forward_us + tanh.backward_us and by_title["fc.weight"].time_us is None
-    assert f"took {tanh.time_us:.3f}us" in drawing.dot and f"took {tanh.time_us:.3f}us" in str(drawing)
-    data = data_of(drawing.to_html())
+    assert f"took {duration(tanh.time_us)}" in drawing.dot() and f"took {duration(tanh.time_us)}" in str(drawing)
+    data = data_of(drawing.html())
     (node,) = [node for node in data["nodes"] if node["title"] == "TanhBackward0"]
     assert node["forward"] == tanh.forward_us and "time" not in data["missing"] and "gradient" in data["missing"]
     assert graph.draw(loss, params, profile=prof.function_events).nodes[0].time_us is not None
@@ -292,7 +294,7 @@ def test_a_profile_of_something_else_gives_no_times():
         torch.ones(2, requires_grad=True).exp()
     drawing = graph.draw(loss, params, profile=prof)
     assert all(node.time_us is None for node in drawing.nodes)
-    assert data_of(drawing.to_html())["missing"]["time"] == "no times: draw(loss, profile=prof), of a block that recorded or ran this graph"
+    assert data_of(drawing.html())["missing"]["time"] == "no times: draw(loss, profile=prof), of a block that recorded or ran this graph"
 
 
 def test_a_profile_that_is_none():
@@ -348,7 +350,7 @@ def test_a_drawing_holds_no_part_of_the_graph():
     node = ref(y.grad_fn)
     drawing = graph.draw(y.sum(), {"x": x}, gradients=True)
     del y
-    assert node() is None and "ExpBackward0" in drawing.to_html()
+    assert node() is None and "ExpBackward0" in drawing.html()
 
 
 def test_without_the_layout_library_the_error_names_it(monkeypatch):
@@ -360,5 +362,5 @@ def test_without_the_layout_library_the_error_names_it(monkeypatch):
 
     monkeypatch.setattr(metadata, "distribution", distribution)
     with pytest.raises(AttributeError, match=r"^a page is laid out by dagre, and the package XStatic-Dagre, .* pip install wengert\[viz\]"):
-        drawing.to_html()
-    assert "flowchart" in drawing.mermaid
+        drawing.html()
+    assert "flowchart" in drawing.mermaid()

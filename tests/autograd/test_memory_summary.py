@@ -74,7 +74,7 @@ def test_text_html_and_dict():
     summary = graph.memory_summary((x * 2).exp().sum())
     text = str(summary)
     assert text.startswith("held by the graph: 1.00 KB, and of leaves 0 B\nat the peak of a backward pass: 3.00 KB, in ExpBackward0 (")
-    assert "1.00 KB  ExpBackward0 [[256]]" in text and "<td>ExpBackward0</td>" in summary._repr_html_()
+    assert "1.00 KB  ExpBackward0 [[256]]" in text and ">ExpBackward0</td>" in summary._repr_html_()
     assert json.loads(json.dumps(summary.as_dict()))["nodes"][0]["bytes"] == 1024
 
 

@@ -46,7 +46,7 @@ def opened(browser, tmp_path):
     """Opens the page of a drawing; afterwards nothing may have been complained about."""
 
     def open_page(drawing):
-        drawing.to_html(tmp_path / "graph.html")
+        drawing.save(tmp_path / "graph.html")
         browser.get((tmp_path / "graph.html").as_uri())
         return browser
 
@@ -242,7 +242,7 @@ def test_heat_maps(opened, tmp_path):
     assert [option.text for option in choice.options] == ["kind", "time", "memory", "gradient norm"]
     choice.select_by_value("memory")
     legend = page.find_element(By.ID, "legend").text
-    assert legend.splitlines()[0].startswith("memory held for the backward pass") and legend.splitlines()[1:] == ["0 B", "linear", "120 B"]
+    assert legend.splitlines()[0].startswith("memory held for the backward pass") and legend.splitlines()[1:] == ["32 B", "logarithmic", "120 B", "exactly zero"]
     memory = fills(page)
     # Of the two products the one of fc2 holds most: its input [4, 5] and its weight [5, 2].
     assert "rgb(253, 231, 37)" in memory.values() and memory["MeanBackward0"] == "rgb(68, 1, 84)"

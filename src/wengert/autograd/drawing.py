@@ -1,4 +1,4 @@
-"""draw: pictures of the graph behind a tensor, for Graphviz and Mermaid, as SVG, as text and as an interactive page."""
+"""draw: pictures of the graph behind a tensor, as SVG, as an interactive page, as text, and for Graphviz and Mermaid."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from wengert.core.tensor import TensorBase, gradient_edge
 __all__ = ["DrawnNode", "Drawing", "draw"]
 
 LEAF_EVENT = "torch::autograd::AccumulateGrad"
+SHOWN = 300  # boxes of a picture in a notebook
 PAGE_LIMIT = 20_000  # nodes; the page of a larger graph shows the folded boxes only
 
 
 class Drawing:
-    """Picture of a graph. dot and mermaid: its text for these programs; svg(): an image; to_html(): an interactive page.
+    """Picture of a graph. svg(): an image; html(): an interactive page; dot(), mermaid(): text for Graphviz and Mermaid.
 
     nodes: the boxes, a DrawnNode each, starting with the box of the drawn tensor. print(...) shows them as a list. A
-    notebook shows the image if Graphviz is installed, else the list. A drawing does not hold the graph: it shows the
-    state in which the graph was when it was drawn.
+    notebook shows the image; of more than 300 boxes, the list. A drawing does not hold the graph: it shows the state in
+    which the graph was when it was drawn.
     """
 
     def __init__(self, nodes: list[DrawnNode], every_node: list[DrawnNode], folded: bool) -> None:
@@ -34,9 +35,8 @@ class Drawing:
         self._every_node = every_node  # for the page, which folds nodes itself
         self._folded = folded
 
-    @property
     def dot(self) -> str:
-        """The picture in Graphviz's language. Arrows point in the direction of the forward, from parameters to the loss."""
+        """Return the picture in Graphviz's language. Arrows point in the direction of the forward, from parameters to the loss."""
         lines = ["digraph {", "  rankdir=TB;", '  node [shape=box, style="rounded,filled", fillcolor=white, fontname=Helvetica];']
         for node in self.nodes:
             color = ", fillcolor=lightblue" if node.is_leaf else ""
@@ -48,9 +48,8 @@ class Drawing:
                 lines.append(f"  n{number} -> n{node.number}{label};")
         return "\n".join([*lines, "}", ""])
 
-    @property
     def mermaid(self) -> str:
-        """The picture in Mermaid's language, which code hosts and notebooks render."""
+        """Return the picture in Mermaid's language, which code hosts and notebooks render."""
         lines = ["flowchart TB"]
         for node in self.nodes:
             label = "<br/>".join([escape(line, quote=False).replace('"', "#quot;") for line in node.lines()])
@@ -63,45 +62,32 @@ class Drawing:
         return "\n".join([*lines, ""])
 
     def svg(self) -> str:
-        """Return the picture as SVG, laid out by Graphviz.
+        """Return the picture as SVG, which a browser shows in the text colour of the page around it."""
+        from wengert.autograd.drawn_svg import picture
 
-        Needs the package graphviz and the program dot. Raises MissingFeatureError, a NotImplementedError, if one of them
-        is not installed.
-        """
-        try:
-            import graphviz
-        except ImportError:
-            raise _graphviz_missing() from None
-        try:
-            picture: str = graphviz.Source(self.dot).pipe(format="svg", encoding="utf-8")
-        except (graphviz.ExecutableNotFound, graphviz.CalledProcessError) as error:
-            raise _graphviz_missing() from error
-        return picture
+        return picture(self.nodes)
 
-    def to_html(self, path: Any = None) -> str | None:
-        """Write the graph to path as one page for a browser, which needs no network; or return it if path is None.
+    def html(self) -> str:
+        """Return the graph as one page for a browser, which needs no network.
 
         The page can be zoomed and moved. Layers and loops can be folded and unfolded. Nodes can be searched, and coloured
         by time, memory or gradient norm; a click on a node shows its saved tensors, source line, times and gradient norm.
         For more than 20,000 nodes, the page shows the boxes of this drawing only. Needs the package XStatic-Dagre (pip
-        install wengert[viz]); raises MissingFeatureError, a NotImplementedError, if it is not installed, and OSError if
-        path cannot be written.
+        install wengert[viz]); raises MissingFeatureError, a NotImplementedError, if it is not installed.
         """
         from wengert.autograd.drawn_page import make_page
 
-        page = make_page(self._every_node, self._folded)
-        if path is None:
-            return page
-        with open(os.fspath(path), "w", encoding="utf-8") as file:  # fspath: open() would take an int as a file descriptor
-            file.write(page)
-        return None
+        return make_page(self._every_node, self._folded)
 
     def save(self, path: Any) -> None:
-        """Write the picture to a .svg, .html, .dot, .mmd (Mermaid) or .txt file. Raises ValueError for another ending."""
-        forms: dict[str, Callable[[], Any]] = {
-            ".svg": self.svg, ".html": self.to_html, ".dot": lambda: self.dot, ".mmd": lambda: self.mermaid,
-            ".txt": lambda: f"{self}\n",
+        """Write the picture to a .svg, .html, .dot, .mmd (Mermaid) or .txt file.
+
+        Raises ValueError for another ending, and OSError if path cannot be written.
+        """
+        forms: dict[str, Callable[[], str]] = {
+            ".svg": self.svg, ".html": self.html, ".dot": self.dot, ".mmd": self.mermaid, ".txt": lambda: f"{self}\n",
         }  # fmt: skip
+        path = os.fspath(path)  # open() would take an int as a file descriptor
         ending = os.path.splitext(path)[1]
         if ending not in forms:
             raise errors.OptionError(f"a drawing is saved as one of {', '.join(forms)}, but got {ending!r}")
@@ -124,18 +110,7 @@ class Drawing:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        try:
-            return self.svg()
-        except errors.MissingFeatureError:
-            return f"<pre>{escape(str(self))}</pre>"
-
-
-def _graphviz_missing() -> Exception:
-    return errors.MissingFeatureError(
-        "an SVG is laid out by Graphviz: it needs the package graphviz and the program dot, and one of them is not installed, "
-        "or does not run. Hint: pip install graphviz, and install Graphviz itself; or use .mermaid, .dot or print(...), which "
-        "need nothing."
-    )
+        return self.svg() if len(self.nodes) <= SHOWN else f"<pre>{escape(str(self))}</pre>"
 
 
 def draw(loss: Any, params: Any = (), *, fold: bool = True, profile: Any = None, gradients: bool = False) -> Drawing:

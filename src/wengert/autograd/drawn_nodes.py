@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.autograd.html_table import duration
 from wengert.autograd.memory_view import saved_arrays
-from wengert.autograd.profiler_table import format_bytes, format_time
+from wengert.autograd.profiler_table import format_bytes
 from wengert.core.node import AccumulateGrad, Node, OpNode, Saved, count_outputs, meta_at
 from wengert.core.saved_names import names_of_places
 
@@ -111,7 +112,7 @@ class DrawnNode:
         """Return a text for each measured quantity."""
         found = [f"saved {format_bytes(self.bytes)}"] if self.bytes else []
         if self.time_us is not None:
-            found.append(f"took {format_time(self.time_us)}")
+            found.append(f"took {duration(self.time_us)}")
         if self.gradient_norm is not None:
             found.append(f"gradient norm {self.gradient_norm:.3g}")
         return found

@@ -1,4 +1,4 @@
-"""The page of Drawing.to_html: the graph as JSON, put into the HTML, CSS and JavaScript files in page/."""
+"""The page of Drawing.html: the graph as JSON, put into the HTML, CSS and JavaScript files in page/."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def layout_program() -> str:
     except metadata.PackageNotFoundError:
         raise errors.MissingFeatureError(
             "a page is laid out by dagre, and the package XStatic-Dagre, which brings it, is not installed. Hint: pip "
-            "install wengert[viz]; or use .mermaid, .dot or print(...), which need nothing."
+            "install wengert[viz]; or use svg(), mermaid() or print(...), which need nothing."
         ) from None
     return Path(str(package.locate_file("xstatic/pkg/dagre/data/dagre.min.js"))).read_text(encoding="utf-8")
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.autograd.html_table import digits, html_table, logarithmic_bars
 from wengert.core import recorder
 from wengert.core.anomaly import array_of
 from wengert.core.engine import run_backward
@@ -101,14 +102,11 @@ class Explanation(Sequence[ParameterRecord]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = []
-        for record in self.records:
-            cells = [record.name, record.status, "" if record.norm is None else f"{record.norm:.3g}", record.reason]
-            color = "inherit" if record.status == GRADIENT else "#b00"
-            rows.append(f'<tr style="color:{color}">' + "".join([f"<td>{escape(cell)}</td>" for cell in cells]) + "</tr>")
-        head = "".join([f"<th>{title}</th>" for title in ("parameter", "gradient", "norm", "why")])
+        rows = [[r.name, "" if r.norm is None else digits(r.norm), r.status, r.reason] for r in self.records]
+        bars = logarithmic_bars([record.norm for record in self.records])
         failure = "" if self.failure is None else f"<pre>The backward pass fails: {escape(str(self.failure))}</pre>"
-        return f"{failure}<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        faults = [record.status != GRADIENT for record in self.records]
+        return failure + html_table(["parameter", "norm of the gradient", "status", "why"], rows, bars, faults)
 
 
 def path_lines(path: list[tuple[str, str | None, float | None]]) -> list[str]:

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from wengert import errors
+from wengert.autograd.html_table import html_table, linear_bars
 from wengert.autograd.profiler_table import format_bytes
 from wengert.core.node import AccumulateGrad, Node, Saved, count_outputs, edge_at, meta_at
 from wengert.core.tensor import TensorBase, gradient_edge
@@ -77,10 +78,9 @@ class MemorySummary:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = [(n.name, str(n.shapes), format_bytes(n.bytes), n.source or "") for n in self.nodes]
-        body = "".join(["<tr>" + "".join([f"<td>{escape(cell)}</td>" for cell in row]) + "</tr>" for row in rows])
-        head = "".join([f"<th>{title}</th>" for title in ("node", "saved", "bytes", "source")])
-        return f"<p>{'<br>'.join([escape(line) for line in self._head()])}</p><table><tr>{head}</tr>{body}</table>"
+        rows = [[n.name, format_bytes(n.bytes), str(n.shapes), n.source or ""] for n in self.nodes]
+        table = html_table(["node", "bytes", "saved", "source"], rows, linear_bars([n.bytes for n in self.nodes]))
+        return f"<p>{'<br>'.join([escape(line) for line in self._head()])}</p>{table}"
 
 
 def memory_summary(loss: Any) -> MemorySummary:

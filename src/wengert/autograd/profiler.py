@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Iterable
+from html import escape
 from time import perf_counter_ns
 from types import FunctionType, TracebackType
 from typing import Any
@@ -130,6 +131,13 @@ class profile:
 
     def __repr__(self) -> str:
         return repr(self.function_events) if self._finished else "<unfinished torch.autograd.profile>"
+
+    def _repr_html_(self) -> str:
+        return self.function_events._repr_html_() if self._finished else f"<pre>{escape(str(self))}</pre>"
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw a flame graph of the events: EventList.plot."""
+        return self.function_events.plot(axes)
 
     def table(self, sort_by: str | None = None, row_limit: int = 100, **options: Any) -> str:
         """Return the events as a text table: EventList.table."""

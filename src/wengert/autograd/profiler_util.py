@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from wengert import errors
+from wengert.autograd.html_table import duration, html_table, linear_bars
 from wengert.autograd.profiler_table import format_time, render
 from wengert.autograd.profiler_trace import kind_of, write_stacks, write_trace
 from wengert.core.node import line_number, locate
@@ -208,6 +209,23 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
 
     def __str__(self) -> str:
         return self.table(style="1.x")
+
+    def _repr_html_(self) -> str:
+        averages = self if self._total_us is not None else self.key_averages()
+        events = sorted(averages, key=lambda event: -event.self_cpu_time_total)
+        rows = [[e.key, duration(e.self_cpu_time_total), duration(e.cpu_time_total), str(e.count), e.source or ""] for e in events]
+        bars = linear_bars([event.self_cpu_time_total for event in events])
+        return html_table(["event", "time in itself", "with inner events", "calls", "source of the first"], rows, bars)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the events as a flame graph: a bar for each over time, inner events above outer ones. Returns matplotlib's axes.
+
+        axes: draw there, else in a new figure. Needs matplotlib (pip install wengert[viz]); raises MissingFeatureError, a
+        NotImplementedError, if it is not installed, and ProfilerError for averages, and if there are no events.
+        """
+        from wengert.autograd.profiler_plot import plot
+
+        return plot(self, axes)
 
     @property
     def self_cpu_time_total(self) -> float:

@@ -11,8 +11,8 @@ const MEASURES = {
 };
 let heat = null;   // {measure, low, high, log, zero: whether that has a colour of its own}
 
-function formatNumber(x) { return x === 0 ? "0" : Number(x.toPrecision(4)).toString().replace("e+", "e"); }
-function formatTime(us) { return us >= 1e6 ? `${formatNumber(us / 1e6)} s` : us >= 1e3 ? `${formatNumber(us / 1e3)} ms` : `${formatNumber(us)} µs`; }
+function formatNumber(x, digits = 4) { return x === 0 ? "0" : Number(x.toPrecision(digits)).toString().replace("e+", "e"); }
+function formatTime(us) { return us >= 1e6 ? `${formatNumber(us / 1e6, 3)} s` : us >= 1e3 ? `${formatNumber(us / 1e3, 3)} ms` : `${formatNumber(us, 3)} µs`; }
 function formatBytes(n) {
   const units = ["B", "KB", "MB", "GB", "TB"];
   let i = 0;
@@ -34,7 +34,7 @@ function renewHeat() {
   const values = boxes().map((item) => valueOf(item, heat.measure)).filter((value) => value !== null && Number.isFinite(value));
   const positive = values.filter((value) => value > 0);
   heat.high = Math.max(...values, 0);
-  heat.log = positive.length > 0 && heat.high / Math.min(...positive) > 50;
+  heat.log = positive.length > 0 && heat.high > Math.min(...positive);
   heat.zero = heat.log || heat.measure === "gradient";
   heat.low = Math.min(...(heat.zero ? positive : values), heat.high);
   paintLegend();
