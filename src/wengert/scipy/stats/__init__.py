@@ -4,8 +4,9 @@ Distributions differentiate in x, loc, scale and shapes; statistics of samples i
 """
 
 from wengert.scipy._frame import Submodule as _Submodule
-from wengert.scipy.stats import _discrete_formulas as _discrete_formulas
+from wengert.scipy.stats import _descriptive, _discrete_formulas as _discrete_formulas
 from wengert.scipy.stats._distributions import Continuous as _Continuous, Discrete as _Discrete
+from wengert.scipy.stats._multivariate import MULTIVARIATE as _MULTIVARIATE, gaussian_kde as gaussian_kde
 
 _module = _Submodule("stats", globals())
 __getattr__, __dir__ = _module.lookups()
@@ -16,3 +17,13 @@ for _name in _module.scipy.__all__:
         globals()[_name] = _Continuous(_theirs)
     elif isinstance(_theirs, _module.scipy.rv_discrete):
         globals()[_name] = _Discrete(_theirs)
+globals().update(_MULTIVARIATE)
+
+for _name in _descriptive.__all__:
+    _module.differentiates(_name)(getattr(_descriptive, _name))
+
+_module.constant(
+    "The result counts elements, or orders them.",
+    "binned_statistic", "cumfreq", "kendalltau", "mode", "percentileofscore", "rankdata", "relfreq", "scoreatpercentile",
+    "somersd", "spearmanr", "weightedtau",
+)  # fmt: skip

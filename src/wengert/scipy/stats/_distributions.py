@@ -452,9 +452,10 @@ class Discrete(Distribution):
 class Frozen:
     """A distribution with its shapes, loc and scale: what scipy.stats.norm(loc, scale) returns, for tensors too."""
 
-    def __init__(self, dist: Distribution, args: tuple[Any, ...], kwds: dict[str, Any]) -> None:
+    def __init__(self, dist: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> None:
         self.dist, self.args, self.kwds = dist, args, kwds
-        dist.theirs._parse_args(*args, **kwds)  # raises TypeError for arguments that the distribution does not have
+        if isinstance(dist, Distribution):
+            dist.theirs._parse_args(*args, **kwds)  # raises TypeError for arguments that the distribution does not have
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
