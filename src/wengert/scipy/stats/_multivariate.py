@@ -152,7 +152,7 @@ class _Dirichlet(Multivariate):
         if x.shape[0] == alpha.shape[0] - 1:
             x = w.cat([x, 1 - w.sum(x, 0, keepdim=True)])
         elif x.shape[0] != alpha.shape[0]:
-            raise ValueError("Vector 'x' must have either the same number of entries as, or one entry fewer than, parameter vector 'a'")
+            raise ValueError(f"Vector 'x' must have {len(alpha)} entries, or one fewer, as parameter vector 'a'; it has {len(x)}.")
         normal = w.sum(S.gammaln(alpha)) - S.gammaln(w.sum(alpha))
         return w.sum(S.xlogy((alpha - 1).reshape((-1,) + (1,) * (x.ndim - 1)), x), 0) - normal
 
@@ -183,7 +183,10 @@ def _multigammaln(a: Any, dim: int) -> Any:
 
 
 def _matrix(x: Any, dim: int) -> Any:
+    """Return one matrix; a number and a vector stand for diagonal ones."""
     (x,) = wide(x)
+    if x.ndim > 2:
+        raise errors.ArgumentError("logpdf has a derivative for one matrix at a time. Hint: call it for each matrix.")
     return w.reshape(x, (1, 1)) if x.ndim == 0 else w.diag(x) if x.ndim == 1 and dim > 1 else x
 
 
@@ -194,8 +197,6 @@ class _Wishart(Multivariate):
         dim = _dim(scale)
         x, scale = _matrix(x, dim), _matrix(scale, dim)
         (df,) = wide(df)
-        if x.ndim > 2:
-            raise errors.ArgumentError("scipy.stats.wishart.logpdf has a derivative for one matrix. Hint: call it for each matrix.")
         outer, inner = linalg.cholesky(x), linalg.cholesky(scale)
         solved = linalg.solve_triangular(inner, outer, upper=False)
         value = (df - dim - 1) / 2 * _log_det(outer) - 0.5 * w.sum(solved * solved)
@@ -209,8 +210,6 @@ class _InverseWishart(Multivariate):
         dim = _dim(scale)
         x, scale = _matrix(x, dim), _matrix(scale, dim)
         (df,) = wide(df)
-        if x.ndim > 2:
-            raise errors.ArgumentError("scipy.stats.invwishart.logpdf has a derivative for one matrix. Hint: call it for each matrix.")
         outer, inner = linalg.cholesky(x), linalg.cholesky(scale)
         solved = linalg.solve_triangular(outer, inner, upper=False)
         value = df / 2 * _log_det(inner) - (df + dim + 1) / 2 * _log_det(outer) - 0.5 * w.sum(solved * solved)
@@ -249,7 +248,7 @@ MULTIVARIATE = {
 # -- kernel density estimates ------------------------------------------------------------------------------------------
 
 
-class gaussian_kde(theirs.gaussian_kde):  # type: ignore[misc, name-defined]  # SciPy's name
+class gaussian_kde(theirs.gaussian_kde):  # type: ignore[name-defined]  # noqa: N801  # SciPy's name
     """A kernel density estimate with Gaussian kernels. See scipy.stats.gaussian_kde.
 
     dataset: (D, N) or (N,). bw_method: "scott", "silverman", a number or a function of the estimate. weights: (N,) or None.
