@@ -248,7 +248,7 @@ MULTIVARIATE = {
 # -- kernel density estimates ------------------------------------------------------------------------------------------
 
 
-class gaussian_kde(theirs.gaussian_kde):  # type: ignore[name-defined]  # noqa: N801  # SciPy's name
+class gaussian_kde(theirs.gaussian_kde):  # type: ignore[name-defined]  # SciPy's name
     """A kernel density estimate with Gaussian kernels. See scipy.stats.gaussian_kde.
 
     dataset: (D, N) or (N,). bw_method: "scott", "silverman", a number or a function of the estimate. weights: (N,) or None.
