@@ -16,6 +16,7 @@ FAMILIES = (
     "arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad",
     "resize", "attention", "margin_loss", "bags", "grid", "ctc", "random", "fft", "special", "matrices", "statistics",
     "copies", "masked", "index_reduce", "short_time", "layers", "native", "low_rank", "layer_functions", "linear_maps",
+    "matrix_equations", "trigonometric_transforms",
 )  # fmt: skip
 
 

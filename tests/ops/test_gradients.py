@@ -31,6 +31,8 @@ RULES_TESTED_BY_HAND = {
     "_sample_dirichlet": "tests/distributions/test_distributions.py",
     "_standard_gamma": "tests/explicit/test_statistics.py",
     "_ldl_solve": "tests/explicit/test_low_rank.py",
+    "_care": "tests/scipy/test_linalg.py",
+    "_dare": "tests/scipy/test_linalg.py",
     "_limit": "tests/explicit/test_equal_values.py",
     "view_as_real": "tests/explicit/test_complex_views.py",
     "_overwrite": "test_random_fills_pass_no_gradient_on",

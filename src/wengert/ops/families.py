@@ -22,7 +22,7 @@ LATE_FAMILIES = (
     "matrix_functions", "running", "statistics", "histograms", "masked", "fft", "loss", "conv", "pool", "norm", "pad",
     "resize", "grid", "attention", "distance", "bags", "margin_loss", "ctc", "stochastic_activation",
     "fractional_pool", "multi_head", "linear_loss", "eigen", "decomposition", "least_squares", "ldl", "bessel",
-    "polynomials", "probability", "beta", "storages", "linear_maps", "scipy_ufuncs",
+    "polynomials", "probability", "beta", "storages", "linear_maps", "scipy_ufuncs", "matrix_equations", "trigonometric_transforms",
 )  # fmt: skip
 
 # The in-place forms that are functions too, by namespace: those that torch has. Programs ask hasattr(torch, name + "_").

@@ -106,6 +106,7 @@ OPERATIONS = {
         "_masked_fill _masked_scatter _masked_select masked_fill masked_fill_ masked_scatter masked_scatter_ "
         "masked_select "
     ),
+    "matrix_equations": "_care _dare _solve_banded _sqrtm _stein _sylvester",
     "matrix_functions": (
         "_geqrf chain_matmul cholesky cholesky_inverse cholesky_solve cross geqrf lu lu_solve lu_unpack "
         "matrix_exp orgqr ormqr pinverse qr svd vander "
@@ -196,6 +197,7 @@ OPERATIONS = {
         "_typed_storage is_set_to is_shared resize_ resize_as_ set_ share_memory_ storage storage_type "
         "untyped_storage "
     ),
+    "trigonometric_transforms": "_hankel_transform _trigonometric_transform",
 }
 METHODS = {
     "activation": "hardshrink prelu",

@@ -211,6 +211,6 @@ def _spherical_harmonic(xp, n, m, theta):
 @_spherical_harmonic.vjp("theta")
 def _(F, ct, n, m, theta):
     # Harmonics of orders beyond n are 0: the sign of their factors does not matter.
-    upper = F.sqrt(F.abs((n - m) * (n + m + 1))) * F._spherical_harmonic(n, m + 1, theta)
-    lower = F.sqrt(F.abs((n + m) * (n - m + 1))) * F._spherical_harmonic(n, m - 1, theta)
+    upper = F.sqrt(F.abs((n - m) * (n + m + 1)) + 0 * theta) * F._spherical_harmonic(n, m + 1, theta)
+    lower = F.sqrt(F.abs((n + m) * (n - m + 1)) + 0 * theta) * F._spherical_harmonic(n, m - 1, theta)
     return ct * 0.5 * (upper - lower)

@@ -32,7 +32,8 @@ and registers its functions:
     _module.refuse("Use solve_ivp instead.", "ode", ...)                # a hint for the error of a function without implementation
 
 Arguments that an implementation does not take must have SciPy's default values, or ArgumentError is raised if a tensor is
-differentiated, and SciPy's function runs otherwise. `overwrite_a=` and the like, `workers=` and `check_finite=` may have any value.
+differentiated, and SciPy's function runs otherwise. The same happens if an implementation returns
+NotImplemented. `overwrite_a=` and the like, `workers=` and `check_finite=` may have any value.
 `operands(x, y)` makes tensors of the arguments, with the dtype that NumPy computes in: integers become float64, and a Python number
 does not change the dtype. Classes and constants of SciPy are SciPy's own, unless the submodule defines the name.
 
@@ -135,6 +136,10 @@ class Submodule:
         return _public(_Borrowed(qualified, theirs, hint), theirs)
 
 
+class LinAlgError(errors.SingularMatrixError, np.linalg.LinAlgError):
+    """A matrix is singular, or not positive definite: the error of wengert's operations and of SciPy's functions at once."""
+
+
 # -- what is called -------------------------------------------------------------------------------------------------------
 
 
@@ -176,12 +181,19 @@ class _Implemented:
     def call(self, *args: Any, **kwargs: Any) -> Any:
         if not holds_tensor((*args, *kwargs.values())):
             return self.theirs(*args, **kwargs)
-        if len(args) <= self.positional and self.names.issuperset(kwargs):
-            return self.ours(*args, **kwargs)
-        given = self._given(args, kwargs)
-        unknown = sorted(set(given) - self.names)
-        if not unknown:
-            return self.ours(**given)
+        given, unknown = None, ["these settings"]
+        if len(args) > self.positional or not self.names.issuperset(kwargs):
+            given = self._given(args, kwargs)
+            unknown = sorted(set(given) - self.names) or unknown
+        try:
+            if given is None:
+                found = self.ours(*args, **kwargs)
+            else:
+                found = self.ours(**given) if self.names.issuperset(given) else NotImplemented
+        except errors.SingularMatrixError as error:
+            raise LinAlgError(str(error)) from None
+        if found is not NotImplemented:
+            return found
         if is_differentiated((*args, *kwargs.values())):
             raise errors.ArgumentError(
                 f"{self.name} cannot be called with {', '.join(unknown)} on a Tensor that requires grad or has a tangent. "
