@@ -117,6 +117,14 @@ def _variance(a: Any, axis: Any, ddof: float, keepdims: bool, where: Any, mean: 
     return FUNCTIONS[np.sum](squares, axis, None, keepdims, where=where) / divisor
 
 
+def _deviation(variance: Any) -> Any:
+    """Return the square root of a variance. Where it is 0, so is the derivative, as that of wengert.std."""
+    zero = variance.detach() == 0
+    if not bool(zero.any()):
+        return w.sqrt(variance)
+    return w.masked_fill(w.sqrt(w.masked_fill(variance, zero, 1.0)), zero, 0.0)
+
+
 @of(np.var, method=True)
 def _var(a, axis=None, ddof=0, keepdims=False, where=True, mean=None, correction=None):
     return _variance(a, axis, ddof if correction is None else correction, keepdims, where, mean)
@@ -127,7 +135,7 @@ def _std(a, axis=None, ddof=0, keepdims=False, where=True, mean=None, correction
     ddof = ddof if correction is None else correction
     if where is True and mean is None:
         return w.std(floating(a), dim=axis if axis is None else ints(axis), correction=ddof, keepdim=keepdims)
-    return w.sqrt(_variance(a, axis, ddof, keepdims, where, mean))
+    return _deviation(_variance(a, axis, ddof, keepdims, where, mean))
 
 
 @of(np.ptp)
@@ -246,7 +254,7 @@ def _nanvar(a, axis=None, ddof=0, keepdims=False, where=True, mean=None, correct
 
 @of(np.nanstd)
 def _nanstd(a, axis=None, ddof=0, keepdims=False, where=True, mean=None, correction=None):
-    return w.sqrt(_nanvar(a, axis, ddof, keepdims, where, mean, correction))
+    return _deviation(_nanvar(a, axis, ddof, keepdims, where, mean, correction))
 
 
 # -- places and running results ------------------------------------------------------------------------------------------
