@@ -5,7 +5,6 @@ SciPy computes the values. Each derivative is a product or a solve again, so all
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -34,14 +33,41 @@ class Pattern:
         return import_late("scipy.sparse").coo_array((data, (self.rows, self.cols)), shape=self.shape)
 
 
-Solver = Callable[[Any, Any], Any]  # (SciPy's matrix, right side) -> solution
+class Solver:
+    """Solves with a matrix, of arrays. adjoint: the solver for the adjoint matrix."""
+
+    adjoint: Solver
+
+    def __call__(self, matrix: Any, b: Any) -> Any:
+        raise NotImplementedError
 
 
-def solve_directly(matrix: Any, b: Any) -> Any:
-    """Solve by a sparse LU factorization."""
-    linalg = import_late("scipy.sparse.linalg")
-    dtype = np.result_type(matrix.dtype, b.dtype, np.float32)
-    return linalg.splu(matrix.tocsc().astype(dtype)).solve(np.ascontiguousarray(b, dtype))
+class Factorization(Solver):
+    """Solves by a sparse LU factorization, which is made at the first solve and serves all derivatives.
+
+    factors: SciPy's SuperLU of a matrix, or None. mode: "N", "T", "H" or "C", the matrix solved with is the one of the factors, its
+    transpose, its adjoint or its conjugate.
+    """
+
+    adjoint: Factorization
+
+    def __init__(self, factors: Any = None, is_real: bool = True, mode: str = "N", adjoint: Factorization | None = None) -> None:
+        self.factors, self.is_real, self.mode = factors, is_real, mode
+        self.adjoint = adjoint or Factorization(factors, is_real, {"N": "H", "H": "N", "T": "C", "C": "T"}[mode], self)
+
+    def __call__(self, matrix: Any, b: Any) -> Any:
+        if self.factors is None:
+            dtype = np.result_type(matrix.dtype, b.dtype, np.float32)
+            self.factors = self.adjoint.factors = import_late("scipy.sparse.linalg").splu(matrix.tocsc().astype(dtype))
+            self.is_real = self.adjoint.is_real = dtype.kind == "f"
+        if self.mode == "C":
+            return self._solved(np.conj(b), "N").conj()
+        return self._solved(b, self.mode)
+
+    def _solved(self, b: Any, mode: str) -> Any:
+        if self.is_real and np.iscomplexobj(b):
+            return self._solved(b.real, mode) + 1j * self._solved(b.imag, mode)
+        return self.factors.solve(np.ascontiguousarray(b), mode)
 
 
 def _values_at(pattern: Pattern, left: Any, right: Any, like: Any) -> Any:
@@ -89,7 +115,7 @@ class _Solve(Function):
     @staticmethod
     def backward(ctx: Any, ct: Any) -> Any:
         data, x = ctx.saved_tensors
-        of_b = _Solve.apply(ctx.pattern.transposed, ctx.solver, w.conj_physical(data), ct)
+        of_b = _Solve.apply(ctx.pattern.transposed, ctx.solver.adjoint, w.conj_physical(data), ct)
         of_data = -_values_at(ctx.pattern, of_b, x, data) if ctx.needs_input_grad[2] else None
         return None, None, of_data, w.real(of_b) if ctx.is_real and of_b.is_complex() else of_b
 
@@ -104,6 +130,6 @@ def multiply(pattern: Pattern, data: Any, x: Any) -> Any:
     return _Product.apply(pattern, data, x)
 
 
-def solve(pattern: Pattern, data: Any, b: Any, solver: Solver = solve_directly) -> Any:
-    """Return the solution x of A x = b. b: (n,) or (n, k). solver: solves with the matrix, and with its adjoint for derivatives."""
-    return _Solve.apply(pattern, solver, data, b)
+def solve(pattern: Pattern, data: Any, b: Any, solver: Solver | None = None) -> Any:
+    """Return the solution x of A x = b. b: (n,) or (n, k). solver: by default a new factorization."""
+    return _Solve.apply(pattern, solver or Factorization(), data, b)

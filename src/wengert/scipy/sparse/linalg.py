@@ -14,7 +14,7 @@ from wengert.array_functions.table import detached as _detached, holds_tensor as
 from wengert.autograd import Function as _Function
 from wengert.core.tensor import wrap as _wrap
 from wengert.scipy._frame import Submodule as _Submodule, operands as _operands
-from wengert.scipy._sparse_products import solve as _solve, solve_directly as _solve_directly
+from wengert.scipy._sparse_products import Factorization as _Factorization, Solver as _Solver, solve as _solve
 from wengert.scipy.sparse._matrices import SparseTensor as _SparseTensor, is_sparse as _is_sparse, sparse_tensor as _sparse_tensor
 
 _module = _Submodule("sparse.linalg", globals())
@@ -64,18 +64,8 @@ class SuperLU:
         matrix = {"N": self._matrix, "T": self._matrix.T, "H": self._matrix.conj().T}[trans]
         matrix, values, side = _square(matrix, rhs)
 
-        def by_factors(given: _Any, b: _Any) -> _Any:
-            own, given = self._factors, given.tocsc()
-            for name, other in (("N", self._own), ("T", self._own.T), ("H", self._own.conj().T)):
-                if (other != given).nnz == 0:
-                    return own.solve(_np.ascontiguousarray(b, _np.result_type(given.dtype, b.dtype)), name)
-            return _solve_directly(given, b)
-
-        return _solve(matrix.pattern, values, side, by_factors)
-
-    @property
-    def _own(self) -> _Any:
-        return self._matrix.detach().tocsc()
+        is_real = not self._matrix.data.is_complex()
+        return _solve(matrix.pattern, values, side, _Factorization(self._factors, is_real, trans))
 
 
 def _factorizing(name: str) -> _Callable[..., _Any]:
@@ -138,34 +128,43 @@ class _Map(_Function):
         return _Map.apply(*ctx.maps, x_t)
 
 
+class _Iterations(_Solver):
+    """Solves by one of SciPy's iterative methods. The solves of derivatives must converge, and begin at 0."""
+
+    def __init__(self, method: _Any, options: dict[str, _Any], x0: _Any, adjoint: _Iterations | None = None) -> None:
+        self.method, self.options, self.x0 = method, options, x0
+        self.status: int | None = None
+        if adjoint is None:
+            others = {name: x for name, x in options.items() if name not in ("callback", "callback_type", "M")}
+            if options.get("M") is not None:
+                others["M"] = _scipy.aslinearoperator(options["M"]).H
+            adjoint = _Iterations(method, others, None, self)
+        self.adjoint = adjoint
+
+    def __call__(self, matrix: _Any, b: _Any) -> _Any:
+        matrix = matrix.tocsr() if _is_sparse(matrix) else matrix
+        is_first = self.status is None and self.adjoint.status is None  # type: ignore[attr-defined]
+        found, status = self.method(matrix, b, self.x0 if is_first else None, **self.options)
+        if status and not is_first:
+            raise RuntimeError(f"scipy.sparse.linalg.{self.method.__name__} did not converge for a derivative.")
+        self.status = status
+        return found
+
+
 def _iterative(name: str) -> _Callable[..., _Any]:
     theirs = getattr(_scipy, name)
 
     def solve(A: _Any, b: _Any, x0: _Any = None, **options: _Any) -> _Any:
         if not _differ(A, b):
             return theirs(A, b, x0, **options)
-        status: list[int] = []
-        adjoint_options = {k: x for k, x in options.items() if k not in ("callback", "callback_type", "M")}
-        preconditioner = options.get("M")
-
-        def run(matrix: _Any, side: _Any, is_adjoint: bool) -> _Any:
-            if is_adjoint and preconditioner is not None:
-                adjoint_options["M"] = _scipy.aslinearoperator(preconditioner).H
-            start, settings = (None, adjoint_options) if is_adjoint else (_detached(x0), options)
-            found, info = theirs(matrix, side, start, **settings)
-            if is_adjoint and info:
-                raise RuntimeError(f"scipy.sparse.linalg.{name} did not converge for the adjoint matrix of the derivative.")
-            status.append(info)
-            return found
-
+        run = _Iterations(theirs, options, _detached(x0))
         if not _is_sparse(A):
             operator = _scipy.aslinearoperator(A)
-            (side,) = _operands(b)
-            found = _Map.apply(lambda y: run(operator, y, bool(status)), lambda y: run(operator.H, y, True), side)
-            return found, status[0]
-        matrix, values, side = _square(A, b)
-        found = _solve(matrix.pattern, values, side, lambda given, y: run(given.tocsr(), y, bool(status)))
-        return found, status[0]
+            found = _Map.apply(lambda y: run(operator, y), lambda y: run.adjoint(operator.H, y), _operands(b)[0])
+        else:
+            matrix, values, side = _square(A, b)
+            found = _solve(matrix.pattern, values, side, run)
+        return found, run.status
 
     solve.__name__ = name
     return solve

@@ -6,7 +6,7 @@ from typing import Any as _Any
 
 from wengert.array_functions.table import linalg as _linalg, w as _w
 from wengert.scipy._frame import Submodule as _Submodule, operands as _operands
-from wengert.scipy.spatial import distance as distance
+from wengert.scipy.spatial import distance as distance, transform as transform
 
 _module = _Submodule("spatial", globals())
 __getattr__, __dir__ = _module.lookups()
