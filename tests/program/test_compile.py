@@ -461,3 +461,77 @@ def test_options():
     compiled(torch.ones(1))
     torch.compiler.reset()
     assert compiled.programs() == []
+
+
+# -- as a node of a graph ----------------------------------------------------------------------------------------------
+
+
+def gradients_of(fn, order, calls=4):
+    """Return the results and gradients, to an order, of calls of fn in a program around it."""
+    found = []
+    for i in range(calls):
+        x = make_input(i).requires_grad_()
+        w = make_input(20 + i, (3, 3)).requires_grad_()
+        y = fn(x * 2, w)
+        (g,) = torch.autograd.grad((y**3).sum(), x, create_graph=order > 1) if order else (y,)
+        for _ in range(order - 1):
+            (g,) = torch.autograd.grad((g * g).sum(), w, create_graph=True)
+        found.append([y.detach().numpy(), g.detach().numpy()])
+    return found
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_a_compiled_function_is_one_node_with_derivatives(order):
+    def fn(x, w):
+        y = (x @ w).tanh()
+        return y * x.exp() + y * y
+
+    compiled = torch.compile(fn, fullgraph=True)
+    for a, b in zip(gradients_of(fn, order), gradients_of(compiled, order), strict=True):
+        for x, y in zip(a, b, strict=True):
+            np.testing.assert_allclose(x, y, rtol=3e-5, atol=1e-6)
+    assert compiled.recordings[0].runs > 0
+    y = compiled(make_input(0).requires_grad_() * 2, make_input(1, (3, 3)).requires_grad_())
+    assert y.grad_fn.name() == "CompiledFunctionBackward"
+
+
+def test_parameters_get_gradients_through_a_compiled_function():
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+    forward = torch.compile(lambda x: model(x), fullgraph=True)
+    for i in range(4):
+        x = make_input(i)
+        model.zero_grad()
+        (model(x) ** 2).sum().backward()
+        expected = [p.grad.clone() for p in model.parameters()]
+        model.zero_grad()
+        (forward(x) ** 2).sum().backward()
+        for p, g in zip(model.parameters(), expected, strict=True):
+            np.testing.assert_allclose(p.grad.numpy(), g.numpy(), rtol=1e-6)
+    assert forward.recordings[0].runs == 3
+    y = forward(make_input(0))
+    with torch.no_grad():
+        model[0].weight.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_a_function_with_a_graph_that_draws_runs_eagerly():
+    fn = torch.compile(lambda x: torch.nn.functional.dropout(x), fullgraph=True)
+    with pytest.raises(torch.compiler.CompileError, match="random"):
+        fn(make_input(0).requires_grad_())
+
+
+def test_operands_of_other_dtypes():
+    def make():
+        w, labels = leaf(1), torch.arange(4).view(4, 1)
+
+        def fn(x):
+            loss = ((x @ w) * labels * 2 + labels).sum()
+            w.grad = None
+            loss.backward()
+            return loss.detach()
+
+        return fn, [w]
+
+    assert_same(make)

@@ -15,6 +15,8 @@ from wengert.core.saved import is_watched
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase
 from wengert.program.execution import Executable, Mismatch
+from wengert.program.form import TENSOR, Value
+from wengert.program.graph_node import GraphCall
 from wengert.program.recording import Recorder, Refusal, record
 from wengert.program.surroundings import Surroundings, WeakMethod
 from wengert.tensor import Tensor
@@ -38,8 +40,28 @@ class Recording:
         self.executable = executable
         self.surroundings = surroundings
         self.key = key
-        self.lock = allocate_lock()
+        self.graph: GraphCall | None = None  # if results require grad
         self.runs = 0
+        self._lock = allocate_lock()
+
+    def run(self, tensors: list[Any]) -> list[Any]:
+        """Return the leaves of the result. Raises Mismatch if the recording does not fit, or is running."""
+        if not self._lock.acquire(blocking=False):  # another thread runs it, or it has called itself
+            raise Mismatch("the recording is running")
+        try:
+            return self.executable.run(tensors)
+        finally:
+            self._lock.release()
+
+    def run_tensors(self, tensors: list[Any]) -> list[Any]:
+        """Return the tensors among the leaves of the result."""
+        return [x for x in self.run(tensors) if isinstance(x, TensorBase)]
+
+    def run_in_graph(self, tensors: list[Any]) -> list[Any]:
+        """Return the leaves of the result, with a history."""
+        made = iter(self.graph.apply(tensors))  # type: ignore[union-attr]
+        outputs = self.executable.program.outputs
+        return [next(made) if isinstance(x, Value) or x[0] in ("graph", "leaf") else x[1] for x in outputs]
 
 
 class Compiled:
@@ -71,43 +93,41 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._is_eager or flags() & ~NO_GRAD & 0xFFFF or _recorder_thread is not None or observed() or _is_unusual():
             return self.function(*args, **kwargs)
-        leaves, structure = _flatten(args, kwargs)
+        given, structure = _flatten(args, kwargs)
         tensors: list[Any] = []
         kind: list[Any] = [flags() & NO_GRAD, structure]
-        for x in leaves:
+        for x in given:
             if isinstance(x, TensorBase):
+                if x._view is not None and x._view.physical is not None:
+                    return self.function(*args, **kwargs)
                 if type(x) is not Tensor and type(x).__module__.partition(".")[0] != "wengert":
                     return self.function(*args, **kwargs)
                 array = x._array
                 kind.append((array.shape, array.dtype.str, array.strides, x._requires_grad, x._grad_fn is None))
                 tensors.append(x)
             else:
-                kind.append((type(x), repr(x) if isinstance(x, float) else x if isinstance(x, _PLAIN) else id(x)))
+                kind.append((type(x), repr(x) if isinstance(x, float) else x if isinstance(x, _PLAIN) else _Same(x)))
         kind.append(_sharing(tensors))
         for recording in self.recordings:
             if recording.key == kind:
                 found = self._replay(recording, tensors)
                 if found is not None:
                     return found[0]
-        return self._record(args, kwargs, tensors, kind)
+        return self._record(args, kwargs, given, structure, kind)
 
     def _replay(self, recording: Recording, tensors: list[Any]) -> tuple[Any] | None:
         """Return the result of a recording, or None if it does not fit now."""
-        if not recording.lock.acquire(blocking=False):  # another thread runs it, or it is running now and called itself
-            return None
         try:
             if recording.surroundings.changed() is not None:
                 return None
-            leaves = recording.executable.run(tensors)
+            leaves = recording.run(tensors) if recording.graph is None else recording.run_in_graph(tensors)
         except Mismatch:
             return None
-        finally:
-            recording.lock.release()
         recording.runs += 1
         structure = recording.executable.program.structure
         return (leaves[0] if structure is None else tree_unflatten(leaves, structure),)
 
-    def _record(self, args: Any, kwargs: Any, tensors: list[Any], kind: list[Any]) -> Any:
+    def _record(self, args: Any, kwargs: Any, given: list[Any], arguments: Any, kind: list[Any]) -> Any:
         """Run the function, and record the run if nothing is against it."""
         global _recorder_thread
         if len(self.recordings) >= LIMIT:
@@ -121,6 +141,7 @@ class Compiled:
                 return self.function(*args, **kwargs)
             _recorder_thread = get_ident()
             try:
+                tensors = [x for x in given if isinstance(x, TensorBase)]
                 surroundings = Surroundings(self.function)
                 recorder = Recorder(getattr(self.function, "__qualname__", "function"), tensors, surroundings)
                 result = record(recorder, self.function, args, kwargs)
@@ -131,7 +152,10 @@ class Compiled:
                         recorder.refuse(f"it changes {changed}, a Python object")
                     leaves, structure = tree_flatten(result)
                     program = recorder.finish(leaves, None if len(leaves) == 1 and leaves[0] is result else structure)
-                    self.recordings.insert(0, Recording(Executable(program), surroundings, kind))
+                    recording = Recording(Executable(program), surroundings, kind)
+                    if any(isinstance(x, tuple) and x[0] == "graph" for x in program.outputs):
+                        recording.graph = self._graph_call(recording, given, arguments)
+                    self.recordings.insert(0, recording)
                 except Refusal as refusal:
                     recorder_problem = refusal
             finally:
@@ -144,6 +168,27 @@ class Compiled:
             if self._failures >= _ATTEMPTS:
                 self._give_up(str(recorder_problem))
         return result
+
+    def _graph_call(self, recording: Recording, given: list[Any], structure: Any) -> GraphCall:
+        """Return what makes a node of a recording. given, structure: the arguments of the call."""
+        function = self.function
+        numbers = [None if isinstance(x, TensorBase) else x for x in given]
+        places = [i for i, x in enumerate(given) if isinstance(x, TensorBase)]
+
+        def call(inputs: list[Any]) -> Any:
+            leaves = list(numbers)
+            for i, x in zip(places, inputs, strict=True):
+                leaves[i] = x
+            if isinstance(structure, int):
+                return function(*leaves)
+            args, kwargs = tree_unflatten(leaves, structure)
+            return function(*args, **kwargs)
+
+        program = recording.executable.program
+        reached = [s.key for s in program.storages if s.kind == TENSOR and s.key._requires_grad]
+        tensors = [x for x in program.outputs if isinstance(x, Value) or x[0] in ("graph", "leaf")]
+        needs_grad = [not isinstance(x, Value) and x[0] == "graph" for x in tensors]
+        return GraphCall(recording.run_tensors, call, len(places), reached, lambda fn: Compiled(fn, self.fullgraph), needs_grad)
 
     def _give_up(self, reason: str) -> None:
         self._is_eager = True
@@ -186,6 +231,18 @@ def _flatten(args: Any, kwargs: Any) -> tuple[list[Any], Any]:
     if not kwargs and all(type(x) is Tensor for x in args):
         return list(args), len(args)
     return tree_flatten((args, kwargs))
+
+
+class _Same:
+    """An object that is equal to itself only."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.x is self.x
+
+    __hash__ = object.__hash__
 
 
 def _sharing(tensors: list[Any]) -> Any:

@@ -77,7 +77,7 @@ class Executable:
         for x in self.program.outputs:
             if isinstance(x, Value):
                 found[x.storage] = None
-            elif x[0] == "leaf":
+            elif x[0] in ("leaf", "graph"):
                 found[x[1].storage] = None
         for y in self.instructions:
             if y.kind == form.SET_GRAD and y.inputs[0] is not None:
@@ -293,6 +293,8 @@ class Executable:
         kind, what = x
         if kind == "same":
             return inputs[what.key] if what.kind == form.INPUT else what.key
+        if kind == "graph":
+            return self._tensor(self.slot(what), made)
         if kind == "leaf":
             leaf = self._tensor(self.slot(what), made)
             leaf._requires_grad = True

@@ -135,8 +135,9 @@ class GradState(NamedTuple):
 class Program:
     """Instructions in the order in which they run, and the function's result.
 
-    outputs: the leaves of the result: values, ("leaf", value) for a value that requires grad, ("same", storage) for a tensor that
-    the function was given, ("item", value) for a number, or ("object", x). structure: the tree that they are leaves of."""
+    outputs: the leaves of the result: values, ("leaf", value) for a leaf that requires grad, ("graph", value) for a value with a
+    history, ("same", storage) for a tensor that the function was given, ("item", value) for a number, or ("object", x).
+    structure: the tree that they are leaves of."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -23,10 +23,13 @@ from wengert.core import recorded_passes
 from wengert.core.engine import evaluate_node, start
 from wengert.core.node import AccumulateGrad
 from wengert.core.recorder import evaluate_each, set_program_recorder
+from wengert.core.saved import INPUT, SavedTensor
 from wengert.core.tensor import TensorBase
 from wengert.kernels.memory import address_of, bounds_of
 from wengert.program import form, origins
 from wengert.program.form import GradState, Instruction, Program, Storage, Value
+from wengert.program.origins import root_of
+from wengert.program.passes import may_draw
 from wengert.program.surroundings import Surroundings, is_optimizer
 
 
@@ -70,7 +73,7 @@ class Recorder:
                 self._know(form.TENSOR, x, x)
 
     def _know(self, kind: str, key: Any, x: TensorBase) -> None:
-        self._known.setdefault(id(origins.root_of(x._array)), []).append((kind, key, x))
+        self._known.setdefault(id(root_of(x._array)), []).append((kind, key, x))
         self._alive.append(x._array)
         self._versions_of(x)
         if kind != form.GRAD:
@@ -121,7 +124,7 @@ class Recorder:
         number = len(self.program.storages)
         storage = Storage(number, kind, key, high - low, start - low, whole)
         self.program.storages.append(storage)
-        self._by_root.setdefault(id(origins.root_of(whole)), []).append(storage)
+        self._by_root.setdefault(id(root_of(whole)), []).append(storage)
         self._places[storage] = start, low, high
         self._alive.append(whole)
         return storage
@@ -131,7 +134,7 @@ class Recorder:
         found = self._values.get(id(array))
         if found is not None and found[0].shape == array.shape:
             return found[1]
-        root = origins.root_of(array)
+        root = root_of(array)
         low, high = bounds_of(array)
         for storage in self._by_root.get(id(root), ()):
             if self._places[storage][1] <= low and high <= self._places[storage][2]:
@@ -151,8 +154,8 @@ class Recorder:
                     raise Refusal("a conjugate or negative view is used")
                 if x._array.dtype.isnative and x._array.dtype.names is None:
                     return self._new_storage(kind, key, x._array)
-        if array.size == 0 or (not any(array.strides) and not np.any(array)) or (array.size == 1 and not np.any(array)):
-            return self.constant(array)  # zeros, which rules use for what no cotangent reaches
+        if array.size == 0 or ((root.size == 1 or not any(array.strides)) and array.flat[0] in (0, 1)):
+            return self.constant(array)  # what rules use for derivatives that are 0 or 1 everywhere
         raise Refusal("an array is used that no recorded operation has made and that the function does not reach as a tensor")
 
     def constant(self, array: Any) -> Storage:
@@ -161,7 +164,7 @@ class Recorder:
 
     def computed(self, array: Any) -> Value:
         """Return the value of an array that an instruction has made."""
-        if id(origins.root_of(array)) not in self._by_root:
+        if id(root_of(array)) not in self._by_root:
             self._new_storage(form.COMPUTED, None, array)
         return self.value_of(array)
 
@@ -173,7 +176,7 @@ class Recorder:
             self._check_version(x)
             return self.value_of(x._array)
         if isinstance(x, np.ndarray):
-            if id(origins.root_of(x)) in self._by_root or id(origins.root_of(x)) in self._known:
+            if id(root_of(x)) in self._by_root or id(root_of(x)) in self._known:
                 return self.value_of(x)
             raise Refusal("a NumPy array is an operand. Write wengert.as_tensor(array) outside of the function")
         return x.item() if isinstance(x, np.generic) else x
@@ -255,13 +258,14 @@ class Recorder:
             self.program.instructions[-1].keeps_numbers = True
             return
         outputs = result if isinstance(result, tuple) else (result,)
-        known = [id(origins.root_of(x._array)) in self._by_root or id(origins.root_of(x._array)) in self._known for x in outputs]
+        known = [id(root_of(x._array)) in self._by_root or id(root_of(x._array)) in self._known for x in outputs]
         if all(known):  # views of operands
             for x in outputs:
                 self.value_of(x._array)
             return
         if any(known):
             raise Refusal(f"{op.name} gives views and new memory at once")
+        operands = self._with_casts(outputs[0]._grad_fn if outputs else None, operands)
         values = []
         for x in outputs:
             values.append(self.computed(x._array))
@@ -270,6 +274,23 @@ class Recorder:
             raise Refusal(f"{op.name} gives results that share memory")
         self.add(form.MAKE, op.name, operands, values, params, op)
         self.program.instructions[-1].keeps_numbers = direct
+
+    def _with_casts(self, node: Any, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the operands of an operation as its node has saved them: promoted. A copy into the new dtype is an instruction."""
+        found = list(operands)
+        for saved in getattr(node, "_saved", None) or ():
+            if isinstance(saved, np.ndarray) and saved.ndim == 0 and id(root_of(saved)) not in self._by_root:
+                if any(type(x) in (int, float, complex) for x in operands):
+                    self.constant(saved)  # a promoted number
+            if not isinstance(saved, SavedTensor) or saved._role != INPUT or saved._position >= len(found):
+                continue
+            array, operand = saved._data, found[saved._position]
+            if not isinstance(array, np.ndarray) or not isinstance(operand, Value) or id(root_of(array)) in self._by_root:
+                continue
+            if array.shape == operand.shape and array.dtype != operand.dtype:
+                found[saved._position] = self.computed(array)
+                self.add(form.COPY, "cast", (operand,), (found[saved._position],))
+        return tuple(found)
 
     def _count_write(self, target: TensorBase, value: Value) -> None:
         self._versions_of(target)
@@ -281,7 +302,7 @@ class Recorder:
         """Run a backward pass, and record what it does to .grad. Called by core/recorder.py."""
         if self.refusal is None:
             for x in cotangents:
-                root = id(origins.root_of(x._array))
+                root = id(root_of(x._array))
                 if root not in self._by_root and root not in self._known and np.all(x._array == 1):
                     self.constant(x._array)
         start(task, roots, cotangents)
@@ -401,9 +422,9 @@ class Recorder:
 
     def _create(self, frame: FrameType, result: Any) -> None:
         """Note that a function has made a tensor of Python numbers."""
-        if not isinstance(result, TensorBase) or id(origins.root_of(result._array)) in self._by_root:
+        if not isinstance(result, TensorBase) or id(root_of(result._array)) in self._by_root:
             return
-        if id(origins.root_of(result._array)) in self._known:
+        if id(root_of(result._array)) in self._known:
             return
         name = frame.f_code.co_name
         args, kwargs = origins.arguments_of(frame)
@@ -456,6 +477,9 @@ class Recorder:
             raise Refusal("a condition on a tensor follows the step of an optimizer, which could not be undone")
         self.program.outputs = [self._output(x) for x in leaves]
         self.program.structure = structure
+        found = {x[0] for x in self.program.outputs if not isinstance(x, Value)}
+        if "graph" in found and found & {"same", "item", "leaf"}:
+            raise Refusal("one result requires grad, and another one is a number or a tensor that exists before the call")
         returned = [id(x.storage) for x in self.program.outputs if isinstance(x, Value)]
         if len(set(returned)) < len(returned):
             raise Refusal("two results share memory")
@@ -466,16 +490,30 @@ class Recorder:
                 self.program.grads.append(GradState(self._grads[key][0], held is None))
         return self.program
 
+    def _check_graph(self) -> None:
+        """Check that a backward pass may compute the forward values again."""
+        reason = ""
+        for x in self.program.instructions:
+            if x.kind == form.SET_GRAD or (x.kind in (form.INTO, form.WRITE) and x.outputs[0].storage.is_external):
+                reason = "the function writes a tensor that exists before the call"
+            elif x.kind == form.HOST or may_draw(x):
+                reason = "the function draws random numbers, or steps an optimizer"
+        if any(s.kind == form.TENSOR and s.key._grad_fn is not None for s in self.program.storages):
+            reason = "the function reaches a tensor that has a history"
+        if reason:
+            raise Refusal(f"a result requires grad, and {reason}. Compile the step that calls backward()")
+
     def _output(self, x: Any) -> Any:
         if isinstance(x, TensorBase):
             if id(x) in self._external:
                 return "same", self.value_of(x._array).storage
-            if x._grad_fn is not None:
-                raise Refusal("a result requires grad: compile the step that calls backward(), or call it under no_grad()")
             self._check_version(x)
             value = self.value_of(x._array)
             if value.storage.is_external:
                 raise Refusal("a result is a view of a tensor that exists before the call")
+            if x._grad_fn is not None:
+                self._check_graph()
+                return "graph", value
             return ("leaf", value) if x._requires_grad else value
         if id(x) in self._items and self._items[id(x)][0] is x:
             return "item", self._items[id(x)][1]

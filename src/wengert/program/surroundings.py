@@ -76,10 +76,10 @@ class Surroundings:
             yield from self._keep(x.__dict__, path)
 
     def _function_parts(self, fn: FunctionType, path: str) -> Iterator[tuple[Any, str]]:
-        if _is_of_library(fn.__module__ or ""):
-            return
         for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
             yield from self._keep(cell, f"{path}.{name}")
+        if _is_of_library(fn.__module__ or ""):
+            return
         names = [name for name in dict.fromkeys(_names(fn.__code__)) if name in fn.__globals__]
         if names:
             values = [fn.__globals__[name] for name in names]

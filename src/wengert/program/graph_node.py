@@ -1,0 +1,116 @@
+"""A compiled function as one node of an eager graph. Its backward pass is compiled, too, so it has derivatives of any order.
+
+The node saves the tensors that the function was given and those that it reaches, and nothing else: the backward pass computes the
+forward values again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.autograd import grad
+from wengert.autograd.function import Function
+from wengert.core.modes import grad_enabled, set_recording
+from wengert.core.tensor import TensorBase
+from wengert.utils._pytree import tree_leaves
+
+
+class CompiledFunction(Function):
+    """The node of a compiled function."""
+
+    @staticmethod
+    def forward(ctx: Any, call: GraphCall, *tensors: Any) -> Any:
+        """Return the tensors among the leaves of the function's result."""
+        ctx.call = call
+        ctx.save_for_backward(*tensors)
+        results = call.run(list(tensors[: call.n_inputs]))
+        if call.needs_grad is not None:
+            ctx.mark_non_differentiable(*[x for x, needs in zip(results, call.needs_grad, strict=True) if not needs])
+        return tuple(results)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        """Return the gradients in the tensors."""
+        return None, *ctx.call.gradients(ctx.saved_tensors, cotangents, ctx.needs_input_grad[1:])
+
+
+class GraphCall:
+    """A function of tensors with a derivative in them and in the tensors that it reaches, its parameters.
+
+    run(inputs) returns the tensors of the result, without a history. call(inputs) computes the same by operations that are
+    recorded. reached: parameters. compiled: compiles functions. needs_grad: for each tensor of the result, whether it requires
+    grad; None: all of them do."""
+
+    def __init__(
+        self, run: Callable[[list[Any]], list[Any]], call: Callable[[list[Any]], Any], n_inputs: int, reached: Sequence[Any],
+        compiled: Callable[[Callable[..., Any]], Any], needs_grad: list[bool] | None = None,
+    ) -> None:  # fmt: skip
+        self.run = run
+        self.call = call
+        self.n_inputs = n_inputs
+        self.reached = reached
+        self.needs_grad = needs_grad
+        self._compiled = compiled
+        self._derivatives: dict[tuple[bool, ...], Derivative] = {}
+
+    def apply(self, inputs: list[Any]) -> Any:
+        """Return the tensors of the result, with a history."""
+        return CompiledFunction.apply(self, *inputs, *self.reached)
+
+    def gradients(self, tensors: Sequence[Any], cotangents: Sequence[Any], needs: Sequence[bool]) -> list[Any]:
+        """Return the gradients in those tensors that need one, None for the others. With a history if gradients are recorded."""
+        wanted = tuple([bool(x) for x in needs])
+        derivative = self._derivatives.get(wanted)
+        if derivative is None:
+            derivative = self._derivatives[wanted] = Derivative(self, wanted, self._compiled)
+        inputs = list(tensors[: self.n_inputs])
+        found = derivative.record(inputs, list(cotangents)) if grad_enabled() else derivative.compiled(inputs, list(cotangents))
+        parts = iter(found)
+        return [next(parts) if x else None for x in wanted]
+
+
+class Derivative:
+    """The gradients of a function in some of its inputs and parameters, as a function of the inputs and the cotangents."""
+
+    def __init__(self, call: GraphCall, wanted: tuple[bool, ...], compiled: Callable[[Callable[..., Any]], Any]) -> None:
+        function, n_inputs, reached = call.call, call.n_inputs, call.reached
+        self.is_none: list[bool] = []  # of the gradients that the last run has returned
+
+        def derive(inputs: list[Any], cotangents: list[Any], create_graph: bool) -> list[Any]:
+            with set_recording(True):
+                results = [x for x in tree_leaves(function(inputs)) if isinstance(x, TensorBase)]
+                pairs = [(x, ct) for x, ct in zip(results, cotangents, strict=True) if x.requires_grad]
+                variables = [x for x, needed in zip([*inputs, *reached], wanted, strict=True) if needed]
+                outputs = [x for x, _ in pairs]
+                found = grad(outputs, variables, [ct for _, ct in pairs], create_graph=create_graph, allow_unused=True)
+            return list(found)
+
+        def backward(inputs: list[Any], cotangents: list[Any]) -> list[Any]:
+            return derive(_leaves(inputs), [ct.detach() for ct in cotangents], False)
+
+        def run(both: list[Any]) -> list[Any]:
+            found = self.compiled(both[:n_inputs], both[n_inputs:])
+            self.is_none = [x is None for x in found]
+            return [x for x in found if x is not None]
+
+        def call_again(both: list[Any]) -> list[Any]:
+            return derive(both[:n_inputs], both[n_inputs:], True)
+
+        self.compiled = compiled(backward)
+        self._reached = reached
+        self._parts = run, call_again, compiled
+        self._again: GraphCall | None = None
+
+    def record(self, inputs: list[Any], cotangents: list[Any]) -> list[Any]:
+        """Return the gradients with a history, which is one node, too."""
+        if self._again is None:
+            run, call, compiled = self._parts
+            self._again = GraphCall(run, call, len(inputs) + len(cotangents), self._reached, compiled)
+        found = iter(self._again.apply([*inputs, *cotangents]))
+        return [None if is_none else next(found) for is_none in self.is_none]
+
+
+def _leaves(tensors: list[Any]) -> list[Any]:
+    """Return tensors with the same memory, and without their history."""
+    return [x.detach().requires_grad_() if x.requires_grad else x for x in tensors]
