@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from wengert.core.node import AccumulateGrad
 from wengert.core.recorder import evaluate_each, set_program_recorder
 from wengert.core.saved import INPUT, SavedTensor
 from wengert.core.tensor import TensorBase
+from wengert.dtypes import dtype
+from wengert.generator import Generator
 from wengert.kernels.memory import address_of, bounds_of
 from wengert.program import form, origins
 from wengert.program.form import GradState, Instruction, Program, Storage, Value
@@ -43,6 +45,13 @@ class Refusal(Exception):
 
     def __str__(self) -> str:
         return f"{self.reason} ({self.where})" if self.where else self.reason
+
+
+# Types of parameters that hold no elements of tensors.
+_CONSTANTS = (
+    int, float, complex, str, bytes, slice, type, type(None), type(Ellipsis), np.dtype, np.generic, dtype, Generator, FunctionType,
+)  # fmt: skip
+_GEOMETRY = frozenset({"Windows", "Table"})  # classes of operations whose objects follow from shapes
 
 
 class Recorder:
@@ -198,7 +207,9 @@ class Recorder:
             return [self._frozen(y) for y in x]
         if isinstance(x, dict):
             return {key: self._frozen(y) for key, y in x.items()}
-        return x
+        if isinstance(x, _CONSTANTS) or type(x).__name__ in _GEOMETRY:
+            return x
+        raise Refusal(f"a parameter is of type {type(x).__name__}, which may hold elements of tensors")
 
     # -- instructions ------------------------------------------------------------------------------------------------------
 
@@ -480,7 +491,9 @@ class Recorder:
         found = {x[0] for x in self.program.outputs if not isinstance(x, Value)}
         if "graph" in found and found & {"same", "item", "leaf"}:
             raise Refusal("one result requires grad, and another one is a number or a tensor that exists before the call")
-        returned = [id(x.storage) for x in self.program.outputs if isinstance(x, Value)]
+        distinct = {id(x): y for x, y in zip(leaves, self.program.outputs, strict=True)}.values()
+        values = [x if isinstance(x, Value) else x[1] for x in distinct if isinstance(x, Value) or x[0] in ("leaf", "graph")]
+        returned = [x.storage for x in values]
         if len(set(returned)) < len(returned):
             raise Refusal("two results share memory")
         used = {id(s.key) for s in self.program.storages if s.kind == form.GRAD}
@@ -507,8 +520,7 @@ class Recorder:
         if isinstance(x, TensorBase):
             if id(x) in self._external:
                 return "same", self.value_of(x._array).storage
-            self._check_version(x)
-            value = self.value_of(x._array)
+            value = self.operand(x)
             if value.storage.is_external:
                 raise Refusal("a result is a view of a tensor that exists before the call")
             if x._grad_fn is not None:
