@@ -2,7 +2,7 @@
 
 `install()` puts a finder for the modules of wengert.core in front of sys.meta_path. By default it finds the compiled
 modules in the library wengert.core._compiled, which holds all of them. If WENGERT_PURE=1, it finds their sources, which
-are beside the library. If nothing was compiled, no finder is needed: Python's own finders find the sources.
+are beside the library. If nothing was compiled, no finder is needed: Python's own finders find the sources, and a warning says so.
 """
 
 from __future__ import annotations
@@ -63,7 +63,24 @@ def install() -> None:
         return
     try:
         library = import_module("wengert.core._compiled")
-    except ModuleNotFoundError:  # nothing was compiled
+    except ModuleNotFoundError:
+        _warn_uncompiled()
         return
     names = frozenset([_PREFIX + name for name in library.modules.split()])
     sys.meta_path.insert(0, _LibraryFinder(str(library.__file__), names))
+
+
+def _warn_uncompiled() -> None:
+    """Say once that nothing was compiled, why, and how to get the fast core."""
+    import warnings
+
+    try:
+        why = import_module("wengert._build_facts").WHY_PURE
+    except ModuleNotFoundError:
+        why = "run from the source tree, not built"
+    warnings.warn(
+        f"wengert runs as plain Python, several times slower than compiled ({why}). Hint: with a C compiler and the headers of "
+        "Python, pip install --force-reinstall --no-binary wengert wengert compiles it; WENGERT_PURE=1 silences this warning.",
+        RuntimeWarning,
+        stacklevel=3,
+    )

@@ -188,6 +188,7 @@ def test_without_a_compiler_a_pure_package_is_installed(tmp_path):
     assert "no working C compiler found" in notice[0]
 
     (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name.endswith("-py3-none-any.whl")
     site = tmp_path / "site"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
@@ -200,6 +201,12 @@ def test_without_a_compiler_a_pure_package_is_installed(tmp_path):
     files, _, info = json.loads(run_python(code, pure=False))
     assert Path(files["engine"]).is_relative_to(site)
     assert (info["core"], info["why"]) == ("python", "no working C compiler found")
+
+    importing = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(site)!r}); import wengert, wengert.nn"]
+    env = {name: value for name, value in os.environ.items() if name != "WENGERT_PURE"}
+    said = subprocess.run(importing, env=env, capture_output=True, text=True, check=True).stderr
+    assert said.count("RuntimeWarning") == 1 and "plain Python, several times slower than compiled (no working C compiler found)" in said
+    assert subprocess.run(importing, env=env | {"WENGERT_PURE": "1"}, capture_output=True, text=True, check=True).stderr == ""
 
 
 @pytest.mark.exhaustive
