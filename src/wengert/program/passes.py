@@ -1,7 +1,9 @@
 """Passes over the instructions of a program. Each takes and returns a list of instructions, and keeps their results, bit for bit.
 
     expand_powers   x ** 2 and x ** 3 become products
+    skip_copies     a copy of memory that is not written any more is the memory itself
     merge_equal     an instruction that computes what an earlier one has computed is left out
+    defer_grads     .grad is set at the end, or before the step of an optimizer
     drop_unused     an instruction whose results nothing reads is left out
     fuse            neighbouring pointwise instructions become one, which reads and writes each array once
 """
@@ -25,8 +27,9 @@ def optimized(program: Program) -> list[Instruction]:
     """Return the instructions of a program after all passes."""
     kept = _storages_kept(program)
     instructions = expand_powers(program)
+    instructions = skip_copies(instructions, kept)
     instructions = merge_equal(instructions, kept)
-    instructions = drop_unused(instructions, kept)
+    instructions = defer_grads(drop_unused(instructions, kept))
     return fuse(instructions, kept) if native is not None else instructions
 
 
@@ -97,6 +100,24 @@ class _Whole:
         self.shape, self.strides, self.dtype = value.shape, value.strides, value.dtype
 
 
+def skip_copies(instructions: list[Instruction], kept: set[Storage]) -> list[Instruction]:
+    """Leave out copies of computed memory, as of first gradients, if neither the memory nor the copy is written otherwise."""
+    written = {s for x in instructions if x.kind not in (form.MAKE, form.COPY) for s in storages_written(x)}
+    fixed = written | kept
+    same: dict[Storage, Storage] = {}
+    found: list[Instruction] = []
+    for x in instructions:
+        x.inputs, x.params = _replaced(x.inputs, same), _replaced(x.params, same)
+        if x.kind == form.COPY and x.outputs[0].storage not in fixed:
+            source, target = x.inputs[0], x.outputs[0]
+            if is_plain(source) and is_plain(target) and source[2:] == target[2:] and source.storage not in fixed:
+                same[target.storage] = source.storage
+                fixed.add(source.storage)  # two gradients are not one memory
+                continue
+        found.append(x)
+    return found
+
+
 def merge_equal(instructions: list[Instruction], kept: set[Storage]) -> list[Instruction]:
     """Leave out instructions whose kernel has run before on the same values. Memory that is written later is not merged."""
     written = {s for x in instructions if x.kind != form.MAKE for s in storages_written(x)}
@@ -155,6 +176,21 @@ def drop_unused(instructions: list[Instruction], kept: set[Storage]) -> list[Ins
             needed.add(x.outputs[0].storage)
         found.append(x)
     return found[::-1]
+
+
+def defer_grads(instructions: list[Instruction]) -> list[Instruction]:
+    """Set gradients as late as possible, so that fewer steps stand between kernels."""
+    found: list[Instruction] = []
+    waiting: list[Instruction] = []
+    for x in instructions:
+        if x.kind == form.SET_GRAD:
+            waiting.append(x)
+            continue
+        if x.kind == form.HOST and x.function.is_step:
+            found.extend(waiting)
+            waiting = []
+        found.append(x)
+    return found + waiting
 
 
 def may_draw(x: Instruction) -> bool:

@@ -43,6 +43,7 @@ class Surroundings:
         self.tensors: list[TensorBase] = []
         self.names: list[str] = []  # of the containers
         self._seen: set[int] = set()
+        self._cells: list[tuple[CellType, Any, str]] = []  # of closures, with their contents
         self._containers: list[tuple[Any, list[Any], list[Any]]] = []  # (container, its keys, its values)
         self._walk(fn, getattr(fn, "__qualname__", "function"))
 
@@ -92,14 +93,27 @@ class Surroundings:
 
     def _keep(self, container: Any, path: str) -> Iterator[tuple[Any, str]]:
         keys, values = _items(container)
-        self._containers.append((container, keys, values))
-        self.names.append(path)
+        if isinstance(container, CellType):
+            self._cells.append((container, values[0], path))
+        elif not isinstance(container, (tuple, frozenset)):  # these do not change
+            self._containers.append((container, keys, values))
+            self.names.append(path)
         for key, value in zip(keys, values, strict=True):
             yield value, f"{path}.{key}" if isinstance(key, str) else path if key is None else f"{path}[{key!r}]"
 
     def changed(self) -> str | None:
         """Return the path to an object that has changed since, or None."""
+        for cell, value, path in self._cells:
+            try:
+                if cell.cell_contents is value:
+                    continue
+            except ValueError:  # it is empty
+                pass
+            if not _equals(cell, [None], [value]):
+                return path
         for i, (container, keys, values) in enumerate(self._containers):
+            if container.__class__ is list and len(container) == len(values) and all(map(is_, container, values)):
+                continue
             if container.__class__ is dict and len(container) == len(keys):
                 if all(map(is_, container.values(), values)) and all(map(is_, container, keys)):
                     continue
