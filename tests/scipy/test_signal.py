@@ -91,6 +91,40 @@ def _with_ones(s):
     return found if module is wengert else np.ascontiguousarray(found)
 
 
+SPECTRA = [
+    *[_row("welch", _x(2, 20), nperseg=8, scaling=scaling, detrend=d) for scaling in ("density", "spectrum") for d in ("linear", False)],
+    _row("welch", _x(17), fs=3.0, nperseg=5, noverlap=1, nfft=9),
+    _row("welch", _z(20), nperseg=8),
+    _row("welch", _x(12, 2), nperseg=6, axis=0, return_onesided=False),
+    _row("csd", _x(20), _x(20), nperseg=8),
+    _row("periodogram", _x(13), fs=2.0, window="hann"),
+    _row("periodogram", _x(9), nfft=12),
+    _row("coherence", _x(30), _x(30), nperseg=8),
+    *[_row("hilbert", _x(2, n)) for n in (5, 6)],
+    _row("hilbert", _x(5), N=8),
+    *[_row("resample", _x(n, 2), args=(m,)) for n in (7, 8) for m in (4, 5, 7, 8, 12, 13)],
+    _row("resample", _z(6), args=(9,)),
+    *[_row("upfirdn", _x(5), _x(2, 7), up=up, down=down) for up, down in ((1, 1), (3, 1), (1, 2), (3, 2))],
+    *[_row("resample_poly", _x(12, 2), args=ratio) for ratio in ((3, 2), (1, 3), (2, 4), (1, 1))],
+    _row("decimate", _x(40), args=(2,)),
+    _row("decimate", _x(40), args=(2,), zero_phase=False),
+    *[_row("decimate", _x(30), args=(3,), ftype="fir", zero_phase=zero) for zero in (True, False)],
+    _row("freqz", B, A, worN=5),
+    _row("freqz", B, args=(2.0, [0.1, 0.7]), fs=3.0),
+    *[
+        _row("chirp", np.linspace(0.1, 0.9, 4), np.array(0.8), np.array(1.3), np.array(2.1), method=m, phi=20)
+        for m in ("linear", "quadratic", "logarithmic", "hyperbolic")
+    ],
+    _row("gausspulse", np.linspace(-0.2, 0.3, 4), np.array(1.5), np.array(0.4)),
+]  # fmt: skip
+
+
+@each("row", SPECTRA)
+def test_spectra_rates_and_responses(row):
+    name, call, arrays = row
+    check_call("signal", name, call, *arrays, step=1e-3 if name == "coherence" else 1e-2)
+
+
 @each("row", CONVOLUTIONS)
 def test_convolutions(row):
     name, call, arrays = row

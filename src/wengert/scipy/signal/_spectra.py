@@ -1,0 +1,254 @@
+"""Spectra, analytic signals, changes of the sampling rate, and responses of filters."""
+
+from __future__ import annotations
+
+from math import gcd, pi
+from typing import Any
+
+import numpy as np
+
+from wengert._forks import import_late
+from wengert.array_functions.table import checked_axis, detached, fft, w
+from wengert.ops.faces import tensor_face as F
+from wengert.scipy._borders import extended
+from wengert.scipy._frame import operands
+from wengert.scipy.signal._filters import detrend as remove_trend, lfilter, sosfilt, sosfiltfilt
+
+__all__ = [
+    "chirp", "coherence", "csd", "decimate", "freqz", "gausspulse", "hilbert", "periodogram", "resample", "resample_poly", "upfirdn",
+    "welch",
+]  # fmt: skip
+
+theirs = import_late("scipy.signal")
+
+
+# -- spectra -------------------------------------------------------------------------------------------------------------
+
+
+def csd(
+    x, y, fs=1.0, window="hann_periodic", nperseg=None, noverlap=None, nfft=None, detrend="constant", return_onesided=True,
+    scaling="density", axis=-1, average="mean",
+):  # fmt: skip
+    same = x is y
+    x, y = operands(x, y)
+    axis = checked_axis(axis, x.ndim)
+    if x.shape[axis] != y.shape[axis]:
+        raise ValueError("x and y must have the same length along the axis for tensors")
+    size = x.shape[axis]
+    if isinstance(window, (str, tuple)):
+        nperseg = min(256 if nperseg is None else int(nperseg), size)
+        weights = np.asarray(theirs.get_window(window, nperseg))
+    else:
+        weights = np.asarray(detached(window), np.float64)
+        nperseg = len(weights)
+    noverlap = nperseg // 2 if noverlap is None else int(noverlap)
+    nfft = nperseg if nfft is None else int(nfft)
+    if noverlap >= nperseg:
+        raise ValueError("noverlap must be less than nperseg.")
+    if nfft < nperseg:
+        raise ValueError("nfft must be greater than or equal to nperseg.")
+    onesided = return_onesided and not x.is_complex() and not y.is_complex()
+    taper = w.as_tensor(weights).to(x.real.dtype)
+
+    def spectra(z: Any) -> Any:
+        pieces = w.movedim(z, axis, -1).unfold(-1, nperseg, nperseg - noverlap)
+        if detrend:
+            pieces = remove_trend(pieces, -1, detrend)
+        return fft.rfft(pieces * taper, nfft) if onesided else fft.fft(pieces * taper, nfft)
+
+    first = spectra(x)
+    product = w.conj(first) * (first if same else spectra(y))
+    if scaling == "density":
+        scale = 1.0 / (fs * (weights**2).sum())
+    elif scaling == "spectrum":
+        scale = 1.0 / weights.sum() ** 2
+    else:
+        raise ValueError("Parameter scaling must be in ['density', 'spectrum']!")
+    factors = np.full(product.shape[-1], scale)
+    if onesided:
+        factors[1 : None if nfft % 2 else -1] *= 2
+    product = product * w.as_tensor(factors).to(x.real.dtype)
+    if average != "mean":
+        raise ValueError(f'average must be "mean" for tensors, got {average}')
+    found = w.mean(product, -2)
+    found = found.real if same else found
+    frequencies = w.as_tensor(np.fft.rfftfreq(nfft, 1 / fs) if onesided else np.fft.fftfreq(nfft, 1 / fs))
+    return frequencies, w.movedim(found, -1, axis)
+
+
+def welch(
+    x, fs=1.0, window="hann_periodic", nperseg=None, noverlap=None, nfft=None, detrend="constant", return_onesided=True,
+    scaling="density", axis=-1, average="mean",
+):  # fmt: skip
+    return csd(x, x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)
+
+
+def periodogram(x, fs=1.0, window="boxcar", nfft=None, detrend="constant", return_onesided=True, scaling="density", axis=-1):
+    (x,) = operands(x)
+    axis = checked_axis(axis, x.ndim)
+    size = x.shape[axis] if nfft is None else min(int(nfft), x.shape[axis])
+    x = w.narrow(x, axis, 0, size)
+    weights = np.asarray(theirs.get_window(window, size)) if isinstance(window, (str, tuple)) else window
+    return welch(x, fs, weights, None, 0, nfft, detrend, return_onesided, scaling, axis)
+
+
+def coherence(x, y, fs=1.0, window="hann_periodic", nperseg=None, noverlap=None, nfft=None, detrend="constant", axis=-1):
+    settings = (fs, window, nperseg, noverlap, nfft, detrend)
+    frequencies, one = welch(x, *settings, axis=axis)
+    _, other = welch(y, *settings, axis=axis)
+    _, both = csd(x, y, *settings, axis=axis)
+    return frequencies, (both.real**2 + both.imag**2) / one / other
+
+
+def hilbert(x, N=None, axis=-1):
+    (x,) = operands(x)
+    if x.is_complex():
+        raise ValueError("x must be real.")
+    axis = checked_axis(axis, x.ndim)
+    size = x.shape[axis] if N is None else int(N)
+    if size <= 0:
+        raise ValueError("N must be positive.")
+    factors = np.zeros(size)
+    factors[: (size + 1) // 2] = 2
+    factors[0] = 1
+    if size % 2 == 0:
+        factors[size // 2] = 1
+    shape = [-1 if d == axis else 1 for d in range(x.ndim)]
+    return fft.ifft(fft.fft(x, size, axis) * w.as_tensor(factors.reshape(shape)).to(x.dtype), size, axis)
+
+
+# -- sampling rates ------------------------------------------------------------------------------------------------------
+
+
+def resample(x, num, *, axis=0):
+    (x,) = operands(x)
+    axis, num = checked_axis(axis, x.ndim), int(num)
+    if x.is_complex():
+        return w.complex(resample(x.real, num, axis=axis), resample(x.imag, num, axis=axis))
+    lines = w.movedim(x, axis, -1)
+    size = lines.shape[-1]
+    least = min(num, size)
+    spectrum = fft.rfft(lines)[..., : least // 2 + 1]
+    factors = np.full(least // 2 + 1, num / size)
+    if least % 2 == 0:  # the element at the Nyquist frequency stands for two, or is one of two
+        factors[-1] *= 2 if num < size else 0.5 if num > size else 1
+    spectrum = spectrum * w.as_tensor(factors).to(x.dtype)
+    spectrum = extended(spectrum, -1, 0, num // 2 + 1 - spectrum.shape[-1], "constant")
+    return w.movedim(fft.irfft(spectrum, num), -1, axis)
+
+
+def upfirdn(h, x, up=1, down=1, axis=-1):
+    h, x = operands(h, x)
+    if h.ndim != 1 or not len(h):
+        raise ValueError("h must be 1-D with non-zero length")
+    if up < 1 or down < 1:
+        raise ValueError("Both up and down must be >= 1")
+    axis = checked_axis(axis, x.ndim)
+    lines = w.movedim(x, axis, -1)
+    if up > 1:
+        filled = w.stack([lines, *[w.zeros_like(lines)] * (up - 1)], -1).reshape((*lines.shape[:-1], -1))
+        lines = filled[..., : filled.shape[-1] - up + 1]
+    found = F._full_convolution(lines, w.reshape(h, (1,) * (lines.ndim - 1) + (-1,)))
+    return w.movedim(found[..., ::down], -1, axis)
+
+
+def resample_poly(x, up, down, axis=0, window=("kaiser", 5.0), padtype="constant", cval=None):
+    (x,) = operands(x)
+    if padtype != "constant" or cval is not None:
+        raise ValueError("padtype must be 'constant' without cval for tensors")
+    if up < 1 or down < 1 or up != int(up) or down != int(down):
+        raise ValueError("up and down must be integers >= 1")
+    axis, divisor = checked_axis(axis, x.ndim), gcd(int(up), int(down))
+    up, down = int(up) // divisor, int(down) // divisor
+    if up == down == 1:
+        return x.clone()
+    size = x.shape[axis] * up
+    size = -(-size // down)
+    if isinstance(window, (list, np.ndarray)):
+        weights = np.asarray(window, np.float64)
+        half = (len(weights) - 1) // 2
+    else:
+        half = 10 * max(up, down)
+        weights = theirs.firwin(2 * half + 1, 1.0 / max(up, down), window=window)
+    # Zeros before the filter, so that the first output is at the middle of it.
+    before = down - half % down
+    skipped = (half + before) // down
+    kernel = w.as_tensor(np.concatenate([np.zeros(before), weights * up])).to(x.real.dtype)
+    lines = w.movedim(x, axis, -1)
+    short = max(0, (skipped + size) * down - len(kernel) - (lines.shape[-1] - 1) * up)
+    kernel = extended(kernel, 0, 0, short, "constant")
+    found = upfirdn(kernel, lines, up, down, -1)
+    return w.movedim(found[..., skipped : skipped + size], -1, axis)
+
+
+def decimate(x, q, n=None, ftype="iir", axis=-1, zero_phase=True):
+    (x,) = operands(x)
+    axis, q = checked_axis(axis, x.ndim), int(q)
+    if ftype == "iir":
+        sos = theirs.cheby1(8 if n is None else n, 0.05, 0.8 / q, output="sos")
+        found = sosfiltfilt(sos, x, axis) if zero_phase else sosfilt(sos, x, axis)
+    elif ftype == "fir":
+        length = 20 * q if n is None else n
+        weights = theirs.firwin(length + 1, 1.0 / q, window="hamming")
+        if zero_phase:
+            return resample_poly(x, 1, q, axis, weights)
+        return _every(lfilter(weights, np.ones(1), x, axis), q, axis)
+    else:
+        raise ValueError("invalid ftype: use 'iir' or 'fir' for tensors")
+    return _every(found, q, axis)
+
+
+def _every(x: Any, step: int, axis: int) -> Any:
+    return x[(slice(None),) * axis + (slice(None, None, step),)]
+
+
+# -- responses and waves ---------------------------------------------------------------------------------------------------
+
+
+def freqz(b, a=1, worN=512, whole=False, *, fs=2 * pi, include_nyquist=False):
+    b, a = operands(b, a)
+    b, a = w.atleast_1d(b), w.atleast_1d(a)
+    if b.ndim > 1 or a.ndim > 1:
+        raise ValueError("b and a must be vectors for tensors")
+    if worN is None or isinstance(worN, (int, np.integer)):
+        count = 512 if worN is None else int(worN)
+        end = 2 * pi if whole else pi
+        angles = np.linspace(0, end, count, endpoint=include_nyquist and not whole)
+    else:
+        angles = 2 * pi * np.atleast_1d(np.asarray(detached(worN), np.float64)) / fs
+    delays = w.as_tensor(angles[:, None] * np.arange(max(len(b), len(a))))
+    turns = w.complex(w.cos(delays), -w.sin(delays))
+    response = turns[:, : len(b)] @ b.to(turns.dtype) / (turns[:, : len(a)] @ a.to(turns.dtype))
+    return w.as_tensor(angles * fs / (2 * pi)), response
+
+
+def chirp(t, f0, t1, f1, method="linear", phi=0, vertex_zero=True):
+    t, f0, t1, f1, phi = operands(t, f0, t1, f1, phi)
+    if method in ("linear", "lin", "li"):
+        phase = 2 * pi * (f0 * t + 0.5 * (f1 - f0) / t1 * t * t)
+    elif method in ("quadratic", "quad", "q"):
+        beta = (f1 - f0) / t1**2
+        phase = f0 * t + beta * t**3 / 3 if vertex_zero else f1 * t + beta * ((t1 - t) ** 3 - t1**3) / 3
+        phase = 2 * pi * phase
+    elif method in ("logarithmic", "log", "lo"):
+        if float(detached(f0)) * float(detached(f1)) <= 0:
+            raise ValueError("For a logarithmic chirp, f0 and f1 must be nonzero and have the same sign.")
+        beta = t1 / w.log(f1 / f0)
+        phase = 2 * pi * beta * f0 * w.expm1(t / beta)
+    elif method in ("hyperbolic", "hyp"):
+        if float(detached(f0)) == 0 or float(detached(f1)) == 0:
+            raise ValueError("For a hyperbolic chirp, f0 and f1 must be nonzero.")
+        pole = -f1 * t1 / (f0 - f1)
+        phase = -2 * pi * pole * f0 * w.log(w.abs(1 - t / pole))
+    else:
+        raise ValueError(f"method must be 'linear', 'quadratic', 'logarithmic', or 'hyperbolic', but a value of {method!r} was given.")
+    return w.cos(phase + phi * pi / 180)
+
+
+def gausspulse(t, fc=1000, bw=0.5, bwr=-6):
+    t, fc, bw = operands(t, fc, bw)
+    if bwr >= 0:
+        raise ValueError("Reference level for bandwidth must be < 0 dB")
+    reference = 10.0 ** (bwr / 20.0)
+    decay = -((pi * fc * bw) ** 2) / (4.0 * np.log(reference))
+    return w.exp(-decay * t * t) * w.cos(2 * pi * fc * t)
