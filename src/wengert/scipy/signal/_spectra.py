@@ -15,8 +15,8 @@ from wengert.scipy._frame import operands
 from wengert.scipy.signal._filters import detrend as remove_trend, lfilter, sosfilt, sosfiltfilt
 
 __all__ = [
-    "chirp", "coherence", "csd", "decimate", "freqz", "gausspulse", "hilbert", "periodogram", "resample", "resample_poly", "upfirdn",
-    "welch",
+    "chirp", "coherence", "csd", "decimate", "freqz", "gausspulse", "hilbert", "periodogram", "resample", "resample_poly",
+    "upfirdn", "welch",
 ]  # fmt: skip
 
 theirs = import_late("scipy.signal")
@@ -241,7 +241,7 @@ def chirp(t, f0, t1, f1, method="linear", phi=0, vertex_zero=True):
         pole = -f1 * t1 / (f0 - f1)
         phase = -2 * pi * pole * f0 * w.log(w.abs(1 - t / pole))
     else:
-        raise ValueError(f"method must be 'linear', 'quadratic', 'logarithmic', or 'hyperbolic', but a value of {method!r} was given.")
+        raise ValueError(f"method must be 'linear', 'quadratic', 'logarithmic', or 'hyperbolic', not {method!r}.")
     return w.cos(phase + phi * pi / 180)
 
 
