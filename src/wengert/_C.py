@@ -46,3 +46,9 @@ def _log_api_usage_once(name: str) -> None:
 def _get_tracing_state() -> Any:
     """Return None: no program is traced for torch.jit."""
     return None
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_jit_set_"):  # settings of TorchScript's compiler, which programs make when they start
+        return lambda *values: None
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -118,7 +118,7 @@ def __getattr__(name: str) -> object:
         return [name for name in found if not name.startswith("_")]
     found = None if name.startswith("_") else _function("", name)
     if found is None:
-        raise AttributeError(f"module 'wengert' has no attribute {name!r}")
+        raise _import_late("wengert.errors.absent").no_such_name("wengert", name)
     globals()[name] = found
     return found
 

@@ -8,6 +8,7 @@ tensor([ 3., 12.])
 tensor([ 3., 12.])
 """
 
+from wengert import errors as _errors
 from wengert.autograd.transforms import (
     grad as grad,
     grad_and_value as grad_and_value,
@@ -28,7 +29,7 @@ def __getattr__(name: str) -> object:
         from wengert.nn import functional_call as of_modules  # loads nn.Module, which other transforms do not need
 
         return getattr(of_modules, name)
-    raise AttributeError(f"module 'wengert.func' has no attribute {name!r}")
+    raise _errors.no_such_name(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -36,6 +36,11 @@ REWRITTEN = [
     ("z = torch.add(x, 2, y)", "z = torch.add(x, y, alpha=2)"),
     ("x = x.cuda(async=True)", "x = x.cuda(non_blocking=True)"),
     ("x = Variable(x.cuda(async=True)).add_(2, Variable(y))", "x = x.cuda(non_blocking=True).add_(y, alpha=2)"),
+    ("r = torch.matrix_rank(A)", "r = torch.linalg.matrix_rank(A)"),
+    ("torch.nn.init.xavier_uniform(w)", "torch.nn.init.xavier_uniform_(w)"),
+    ("torch.nn.utils.clip_grad_norm(p, 1.0)", "torch.nn.utils.clip_grad_norm_(p, 1.0)"),
+    ("y = torch.nn.functional.sigmoid(torch.ger(a, b))", "y = torch.sigmoid(torch.outer(a, b))"),
+    ("y.masked_copy_(mask, x)", "y.masked_scatter_(mask, x)"),
     ("é = 'ü'; x = Variable(é)", "é = 'ü'; x = é"),
 ]  # fmt: skip
 
@@ -52,6 +57,10 @@ BY_HAND = [
     ("if x.volatile: pass", "with torch.no_grad():"),
     ("action.reinforce(r)", "log_prob"),
     ("print(loss.data[0])", ".item()"),
+    ("x, lu = torch.gesv(b, A)", "torch.linalg.solve(A, B)"),
+    ("e, v = torch.symeig(A, eigenvectors=True)", "torch.linalg.eigh(A)"),
+    ("x = torch.range(0, 3)", "torch.arange"),
+    ("q = torch.btrifact(A)", "lu_factor"),
     ("x = Variable(*args)", "a tensor is a Variable"),
     ("class F(Function):\n    def forward(self, x):\n        return x", "@staticmethod"),
     ("x = Variable(data,  # the data\n    requires_grad=True)", "the tensor itself"),

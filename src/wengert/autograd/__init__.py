@@ -156,7 +156,7 @@ if not TYPE_CHECKING:  # a checker would take any name
     def __getattr__(name: str) -> Any:
         home = _LAZY.get(name)
         if home is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            raise errors.no_such_name(__name__, name)
         if not home:
             return import_late(f"{__name__}.{name}")
         found = globals()[name] = getattr(import_late(f"{__name__}.{home}"), name)

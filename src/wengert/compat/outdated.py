@@ -186,6 +186,52 @@ def _calls(program: _Program, node: ast.AST) -> Iterator[Finding]:
         yield Finding(node.lineno, ".data[0]", ".item(), where the tensor has no dimensions", by_hand=True)
 
 
+# Functions that have other names now, under torch, and take the same arguments.
+_RENAMED = {
+    "matrix_rank": "linalg.matrix_rank", "potri": "cholesky_inverse", "potrs": "cholesky_solve", "btriunpack": "lu_unpack",
+    "ger": "outer", "nn.functional.tanh": "tanh", "nn.functional.sigmoid": "sigmoid",
+    "nn.functional.upsample": "nn.functional.interpolate", "nn.utils.clip_grad_norm": "nn.utils.clip_grad_norm_",
+    **{f"nn.init.{name}": f"nn.init.{name}_" for name in (
+        "uniform", "normal", "constant", "eye", "dirac", "xavier_uniform", "xavier_normal", "kaiming_uniform", "kaiming_normal",
+        "orthogonal",
+    )},
+}  # fmt: skip
+
+# Functions whose successors take other arguments or return other results.
+_SUCCEEDED = {
+    "gesv": "torch.linalg.solve(A, B)", "solve": "torch.linalg.solve(A, B)", "symeig": "torch.linalg.eigh(A)",
+    "eig": "torch.linalg.eig(A)",
+    "gels": "torch.linalg.lstsq(A, B)", "lstsq": "torch.linalg.lstsq(A, B)", "trtrs": "torch.linalg.solve_triangular(A, B, upper=)",
+    "triangular_solve": "torch.linalg.solve_triangular(A, B, upper=)", "potrf": "torch.linalg.cholesky(A, upper=)",
+    "btrifact": "torch.linalg.lu_factor(A)", "btrifact_with_info": "torch.linalg.lu_factor_ex(A)",
+    "btrisolve": "torch.linalg.lu_solve(LU, pivots, B)", "pstrf": "torch.linalg.cholesky(A)",
+    "range": "torch.arange(start, end + step, step)",
+    "rfft": "torch.fft.rfft(x)", "irfft": "torch.fft.irfft(x)", "ifft": "torch.fft.ifft(x)",
+    "nn.functional.upsample_nearest": 'torch.nn.functional.interpolate(..., mode="nearest")',
+    "nn.functional.upsample_bilinear": 'torch.nn.functional.interpolate(..., mode="bilinear", align_corners=True)',
+    "set_default_tensor_type": "torch.set_default_dtype(dtype)",
+}  # fmt: skip
+_RENAMED_METHODS = {"masked_copy_": "masked_scatter_"}
+
+
+def _renamed(program: _Program, node: ast.AST) -> Iterator[Finding]:
+    """Find functions and methods that have other names now, such as torch.matrix_rank and torch.gesv."""
+    if not isinstance(node, (ast.Attribute, ast.Name)) or not isinstance(node.ctx, ast.Load):
+        return
+    name = program.full_name(node).removeprefix("torch.")
+    if name in _SUCCEEDED:
+        yield Finding(node.lineno, program.source_of(node), _SUCCEEDED[name], by_hand=True)
+    elif name in _RENAMED:
+        new, old = f"torch.{_RENAMED[name]}", program.source_of(node)
+        known = program.imports.get("torch") == "torch"
+        edits = ((*program.span(node), new),) if known else ()
+        yield Finding(node.lineno, old, new, edits, by_hand=not known)
+    elif isinstance(node, ast.Attribute) and node.attr in _RENAMED_METHODS:
+        _, end = program.span(node)
+        new = _RENAMED_METHODS[node.attr]
+        yield Finding(node.end_lineno or node.lineno, f".{node.attr}", f".{new}", ((end - len(node.attr), end, new),))
+
+
 def _functions(program: _Program, node: ast.AST) -> Iterator[Finding]:
     """Find Functions whose forward is an instance method."""
     if not isinstance(node, ast.ClassDef):
@@ -199,5 +245,5 @@ def _functions(program: _Program, node: ast.AST) -> Iterator[Finding]:
 
 
 _RULES: tuple[Callable[[_Program, ast.AST], Iterator[Finding]], ...] = (
-    _variables, _attributes, _keywords, _factors, _calls, _functions,
+    _variables, _attributes, _keywords, _factors, _calls, _renamed, _functions,
 )  # fmt: skip

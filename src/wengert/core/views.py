@@ -252,13 +252,13 @@ def check_recorded_write(target: TensorBase, gradient_written: bool) -> None:
     view = target._view
     if view is None:
         if target._requires_grad and target._grad_fn is None:
-            raise errors.InplaceError("a leaf Variable that requires grad is being used in an in-place operation.")
+            raise errors.leaf_write("leaf Variable")
         return
     needed = view.base._requires_grad or target._requires_grad
     if view.creation != VIEW_DEFAULT and (needed or gradient_written):
         raise creation_error(target, view)
     if needed and view.base._grad_fn is None:
-        raise errors.InplaceError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+        raise errors.leaf_write("view of a leaf Variable")
 
 
 def creation_error(target: TensorBase, view: ViewInfo, *, indirect: bool = False) -> Exception:

@@ -8,6 +8,7 @@ for, and may go on with the values at hand and a hint. Nothing is imported here.
     classes   the exceptions: for each, the cause, and code that works
     names     how messages name dtypes, operations and tensors: errors.scalar_name(x.dtype)
     graph     messages about backward passes, hooks, forward mode and older versions of torch
+    absent    the message for names that are not here, with what to use instead
     tensors   messages about arguments, shapes, indices, dtypes and layers
 """
 
@@ -22,6 +23,7 @@ for _name in _classes.__all__:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .absent import *  # noqa: F403
     from .graph import *  # noqa: F403
     from .names import *  # noqa: F403
     from .tensors import *  # noqa: F403
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> object:
     """Load the module that holds a message when it is first needed: `import wengert` shall not pay for it."""
     if not name.startswith("_"):
-        for module in ("names", "graph", "tensors"):
+        for module in ("names", "graph", "tensors", "absent"):
             found = getattr(_import_module(f"wengert.errors.{module}"), name, None)
             if found is not None:
                 globals()[name] = found

@@ -15,6 +15,7 @@ from .classes import (
     GraphError,
     HookError,
     HookTypeError,
+    InplaceError,
     NoGraphError,
     ProfilerError,
     RequiresGradError,
@@ -25,7 +26,17 @@ from .names import called, dtype_name, type_name
 
 
 def no_graph(index: int) -> NoGraphError:
-    return NoGraphError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+    return NoGraphError(
+        f"element {index} of tensors does not require grad and does not have a grad_fn\n"
+        "Hint: call requires_grad_() on the tensors to differentiate in before they are used, and see autograd.explain(tensor)."
+    )
+
+
+def leaf_write(what: str) -> InplaceError:
+    return InplaceError(
+        f"a {what} that requires grad is being used in an in-place operation.\n"
+        "Hint: an update of parameters goes into a `with torch.no_grad():` block; any other write goes into x.clone()."
+    )
 
 
 def gradient_shape(index: int, gradient: Sequence[int], output: Sequence[int]) -> GradientError:

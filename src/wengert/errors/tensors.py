@@ -193,7 +193,19 @@ def _by(shape: Sequence[int]) -> str:
 
 
 def matmul_dtypes(a: object, b: object) -> UnsupportedDtypeError:
-    return UnsupportedDtypeError(f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}")
+    return UnsupportedDtypeError(
+        f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}\n{_same_dtype_hint()}"
+    )
+
+
+def dot_dtypes(a: object, b: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(
+        f"dot : expected both vectors to have same dtype, but found {scalar_name(a)} and {scalar_name(b)}\n{_same_dtype_hint()}"
+    )
+
+
+def _same_dtype_hint() -> str:
+    return "Hint: convert one of them: x.to(y.dtype). A module is converted as a whole: model.double() or model.to(dtype)."
 
 
 def addmm_dtypes(added: object, product: object) -> UnsupportedDtypeError:

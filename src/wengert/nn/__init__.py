@@ -6,6 +6,8 @@ Each name is loaded when it is first used.
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any as _Any
 
+from wengert import errors as _errors
+
 if TYPE_CHECKING:
     from wengert.nn import functional as functional
 
@@ -17,7 +19,7 @@ def __getattr__(name: str) -> _Any:
     if name in _MODULES:
         return _import_module(f"wengert.nn.{name}")
     if name.startswith("_") and name != "__all__":
-        raise AttributeError(f"module 'wengert.nn' has no attribute {name!r}")
+        raise _errors.no_such_name(__name__, name)
     modules = _import_module("wengert.nn.modules")
     if name == "__all__":
         return [*_PARAMETERS, *modules.__all__]
@@ -28,7 +30,7 @@ def __getattr__(name: str) -> _Any:
     elif name in modules.HOMES:
         found = getattr(modules, name)
     else:
-        raise AttributeError(f"module 'wengert.nn' has no attribute {name!r}")
+        raise _errors.no_such_name(__name__, name)
     globals()[name] = found
     return found
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from wengert import errors
 from wengert._forks import import_late
 from wengert.core.override import overriding
 from wengert.ops import late
@@ -93,7 +94,7 @@ def namespace_members(module: str, namespace: str) -> tuple[Callable[[str], Any]
             return names()
         found = None if name.startswith("__") else function(namespace, name)
         if found is None:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            raise errors.no_such_name(module, name)
         members[name] = found
         return found
 

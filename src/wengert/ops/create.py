@@ -118,7 +118,9 @@ def from_numpy(ndarray):
     tensor([0, 1, 2])
     """
     if not isinstance(ndarray, np.ndarray):
-        raise errors.DtypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+        raise errors.DtypeError(
+            f"expected np.ndarray (got {type(ndarray).__name__})\nHint: tensor(data) makes a tensor of numbers and lists."
+        )
     return wrap(array_of(ndarray))
 
 

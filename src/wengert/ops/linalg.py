@@ -72,10 +72,7 @@ def _batches_error(a: Any, b: Any) -> Exception:
 def _dtypes_error(a: Any, b: Any) -> Exception:
     """Return torch's error for a @ b with different dtypes."""
     if a.ndim == b.ndim == 1:
-        return errors.UnsupportedDtypeError(
-            f"dot : expected both vectors to have same dtype, but found {errors.scalar_name(a.dtype)} and "
-            f"{errors.scalar_name(b.dtype)}"
-        )
+        return errors.dot_dtypes(a.dtype, b.dtype)
     if b.ndim <= 2:
         return errors.matmul_dtypes(a.dtype, b.dtype)
     return errors.UnsupportedDtypeError(

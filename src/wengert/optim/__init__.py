@@ -6,6 +6,8 @@ Each name is loaded when it is first used.
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from wengert import errors as _errors
+
 _HOMES = {
     "ASGD": "asgd", "Adadelta": "adadelta", "Adafactor": "_adafactor", "Adagrad": "adagrad", "Adam": "adam", "AdamW": "adamw",
     "Adamax": "adamax", "LBFGS": "lbfgs", "Muon": "_muon", "NAdam": "nadam", "Optimizer": "optimizer", "RAdam": "radam",
@@ -19,13 +21,8 @@ def __getattr__(name: str) -> _Any:
         return _import_module(f"wengert.optim.{name}")
     if name == "__all__":
         return sorted([*_HOMES, "lr_scheduler", "swa_utils"])
-    if name == "SparseAdam":
-        raise AttributeError(
-            "module 'wengert.optim' has no attribute 'SparseAdam': it needs sparse gradients, and there are no sparse tensors. "
-            "Hint: use Adam, for which nn.Embedding gives dense gradients."
-        )
     if name not in _HOMES:
-        raise AttributeError(f"module 'wengert.optim' has no attribute {name!r}")
+        raise _errors.no_such_name(__name__, name)
     found = globals()[name] = getattr(_import_module(f"wengert.optim.{_HOMES[name]}"), name)
     return found
 

@@ -34,7 +34,7 @@ def __getattr__(name: str) -> _Any:
             f"utils.data.{name} is not part of wengert: torch no longer develops data pipes. Hint: write an IterableDataset."
         )
     if name not in _HOMES:
-        raise AttributeError(f"module 'wengert.utils.data' has no attribute {name!r}")
+        raise _errors.no_such_name(__name__, name)
     found = globals()[name] = getattr(_import_module(f"wengert.utils.data.{_HOMES[name]}"), name)
     return found
 

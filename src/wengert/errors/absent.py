@@ -1,0 +1,65 @@
+"""The error for a name that is not here, with what to use in its place if torch has the name."""
+
+from __future__ import annotations
+
+import sys
+
+# Names of torch that are not here, and what to use in their place. A name stands for all that is below it.
+_GROUPS = (
+    (
+        """sparse sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor sparse_compressed_tensor
+        hspmm smm dsmm saddmm sspaddmm spmm""",
+        "there are no sparse tensors. Use dense ones; index_add and scatter_add are sums by index.",
+    ),
+    (
+        """ao quantization dequantize quantize_per_tensor quantize_per_tensor_dynamic quantize_per_channel quantized_batch_norm
+        empty_quantized quantized_lstm fake_quantize_per_tensor_affine fake_quantize_per_channel_affine qint8 qint32 quint8 qscheme
+        nn.quantized nn.intrinsic nn.qat nn.quantizable int_repr q_scale q_zero_point""",
+        "nothing is quantized here. Compute in float16 or bfloat16 to save memory.",
+    ),
+    (
+        """export fx package library classes cpp _inductor _export _functorch _higher_order_ops utils.mobile_optimizer
+        utils.bundled_inputs Graph Node Value ScriptFunction ScriptModule""",
+        "programs run as Python and are not exported. Keep parameters with save(model.state_dict(), file).",
+    ),
+    (
+        "futures",
+        "a program is one process on one machine. Keep such calls behind torch.distributed.is_available(), which is False here.",
+    ),
+    (
+        "mtia npu hpu ipu Stream Event",
+        "this package computes on the CPU. Keep such calls behind torch.accelerator.is_available(), which is False here.",
+    ),
+)
+_ADVICE = {name: advice for names, advice in _GROUPS for name in names.split()} | {
+    "nested": "there are no nested tensors. Use nn.utils.rnn.pad_sequence and a mask.",
+    "optim.SparseAdam": "there are no sparse gradients. Use Adam: nn.Embedding gives dense gradients.",
+    "utils.tensorboard": "nothing here writes TensorBoard files. The package tensorboardX does, from numbers and NumPy arrays.",
+    "utils.cpp_extension": "no C++ is compiled. Write an autograd.Function, and call NumPy, Numba, Cython or ctypes in it.",
+    "utils.bottleneck": "profile with autograd.profiler.profile().",
+    "utils.collect_env": "print(wengert.__config__.summary()).",
+    "func.functionalize": "programs are not captured, so there is nothing to functionalize: call the function itself.",
+    "func.debug_unwrap": "transforms wrap no tensors here: print the tensor itself.",
+    "eig": "torch has given this name up. Use linalg.eig, which returns (eigenvalues, eigenvectors) as complex tensors.",
+    "symeig": "torch has given this name up. Use linalg.eigh.",
+    "solve": "torch has given this name up. Use linalg.solve(A, B), whose arguments come in the other order.",
+    "lstsq": "torch has given this name up. Use linalg.lstsq(A, B), whose arguments come in the other order.",
+    "matrix_rank": "torch has given this name up. Use linalg.matrix_rank.",
+    "rfft": "torch has given this name up. Use fft.rfft, which returns a complex tensor.",
+    "irfft": "torch has given this name up. Use fft.irfft, which takes a complex tensor.",
+    "complex32": "there is no complex dtype of 32 bits. Use complex64.",
+    "monitor": "count events with a variable, or profile with autograd.profiler.",
+}
+
+
+def no_such_name(module: str, name: str) -> AttributeError:
+    """Return the error for module.name. Python's own tracebacks add the public name that is nearest in spelling."""
+    full = f"{module}.{name}".removeprefix("wengert.")
+    text = f"module {module!r} has no attribute {name!r}"
+    parts = full.split(".")
+    for length in range(len(parts), 0, -1):
+        advice = _ADVICE.get(".".join(parts[:length]))
+        if advice is not None:
+            text += f"\nHint: torch.{full} is not part of wengert: {advice}"
+            break
+    return AttributeError(text, name=name, obj=sys.modules.get(module))
