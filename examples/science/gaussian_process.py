@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from wengert.scipy import linalg
 from wengert.scipy.spatial.distance import cdist
 
 START = np.array([0.4, 1.2, 0.2])
@@ -14,6 +15,6 @@ def program(parameters):
     y = np.sin(3 * x[:, 0]) + 0.1 * rng.normal(size=25)
     scale, amplitude, noise = parameters[0], parameters[1], parameters[2]
     K = amplitude**2 * np.exp(-0.5 * cdist(x, x, "sqeuclidean") / scale**2) + noise**2 * np.eye(25)
-    L = np.linalg.cholesky(K)
-    z = np.linalg.solve(L, y)
+    L = linalg.cholesky(K, lower=True)
+    z = linalg.solve_triangular(L, y, lower=True)
     return 0.5 * (z @ z) + np.sum(np.log(np.diag(L))) + 0.5 * 25 * np.log(2 * np.pi)

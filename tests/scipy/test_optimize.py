@@ -187,6 +187,8 @@ def test_least_squares():
     fit = lambda y: optimize.least_squares(lambda p: decay(TIMES, *p) - y, [1.0, 1.0, 0.0], xtol=1e-15, gtol=1e-15, ftol=1e-15).x  # noqa: E731
     assert gradcheck(fit, (data,), atol=1e-4)
     with pytest.raises(NotImplementedError, match="linear"):
+        optimize.least_squares(lambda p: decay(TIMES, *p) - data, [1.0, 1.0, 0.0], "2-point", (-9, 9), "trf", 1e-8, 1e-8, 1e-8, 1.0, "huber")
+    with pytest.raises(NotImplementedError, match="linear"):
         optimize.least_squares(lambda p: decay(TIMES, *p) - data, [1.0, 1.0, 0.0], loss="soft_l1")
 
 

@@ -126,6 +126,7 @@ def test_operators():
     np.testing.assert_allclose(plain(grad((matrix.T @ x).sum(), x)[0]), SPD.sum(1))
     operator = sparse.linalg.LinearOperator((6, 6), matvec=lambda v: SPD @ v, rmatvec=lambda v: SPD.T @ v, dtype=float)
     assert gradcheck(lambda x: operator @ x, (x,), check_forward_ad=True)
+    assert gradcheck(lambda x: sparse.linalg.aslinearoperator(SPD) @ x, (x,), check_forward_ad=True)
     assert gradcheck(lambda x: sparse.linalg.cg(operator, x, rtol=1e-13)[0], (x,))
     assert isinstance(matrix @ plain(x), np.ndarray) and isinstance(matrix, scipy.sparse.csr_array)
 

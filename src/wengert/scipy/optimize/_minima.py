@@ -139,7 +139,8 @@ def least_squares(
         slope = lambda x: np.atleast_2d(traced.slope(x))  # noqa: E731
     found = scipy.least_squares(traced.value, start, slope, *settings, **options)
     if traced.parameters:
-        if options.get("loss", "linear") != "linear" or np.any(found.active_mask):
+        given = signature_of(scipy.least_squares).bind(fun, start, jac, *settings, **options).arguments
+        if given.get("loss", "linear") != "linear" or np.any(found.active_mask):
             raise NotImplementedError("least_squares has a differentiable solution for loss='linear' and without active bounds.")
         squares = Traced(lambda x: 0.5 * w.sum(traced.call(x) ** 2), start)
         found.x = traced.solved(found.x, squares.gradient)

@@ -10,6 +10,7 @@ from typing import Any as _Any
 
 import numpy as _np
 
+from wengert import errors as _errors
 from wengert.array_functions.table import detached as _detached, holds_tensor as _holds_tensor, w as _w
 from wengert.autograd import Function as _Function
 from wengert.core.tensor import wrap as _wrap
@@ -217,6 +218,15 @@ class LinearOperator(_scipy.LinearOperator):
     def _applied(self, x: _Any) -> _Any:
         theirs = _scipy.LinearOperator
         return _Map.apply(lambda y: theirs.dot(self, y), lambda y: theirs.dot(theirs.adjoint(self), y), _operands(x)[0])
+
+
+@_module.differentiates(always=True)
+def _aslinearoperator(A: _Any) -> _Any:
+    """Return a matrix or operator without tensors as a LinearOperator, whose products with tensors differentiate."""
+    if _differ(A):
+        raise _errors.no_array_of("Tensor that requires grad", "scipy.sparse.linalg.aslinearoperator", "Use A @ x.")
+    found = _scipy.aslinearoperator(A)
+    return LinearOperator(found.shape, found.matvec, found.rmatvec, found.matmat, found.dtype, found.rmatmat)
 
 
 # -- functions of matrices -----------------------------------------------------------------------------------------------------
