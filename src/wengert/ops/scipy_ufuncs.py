@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert._forks import import_late
 from wengert.ops.registry import INT_TO_FLOAT, pointwise
-from wengert.ops.scipy_derivatives import INTEGERS, REAL_PARAMETERS, slope
+from wengert.ops.scipy_derivatives import INTEGERS, REAL_PARAMETERS, like, slope
 from wengert.ops.scipy_special import special
 
 _SETTINGS: dict[str, Any] = {"promote": INT_TO_FLOAT, "method": False, "namespaces": (), "domain": (0.2, 0.8)}
@@ -211,6 +211,6 @@ def _spherical_harmonic(xp, n, m, theta):
 @_spherical_harmonic.vjp("theta")
 def _(F, ct, n, m, theta):
     # Harmonics of orders beyond n are 0: the sign of their factors does not matter.
-    upper = F.sqrt(F.abs((n - m) * (n + m + 1)) + 0 * theta) * F._spherical_harmonic(n, m + 1, theta)
-    lower = F.sqrt(F.abs((n + m) * (n - m + 1)) + 0 * theta) * F._spherical_harmonic(n, m - 1, theta)
+    upper = F.sqrt(F.abs((n - m) * (n + m + 1)) + like(theta, 0)) * F._spherical_harmonic(n, m + 1, theta)
+    lower = F.sqrt(F.abs((n + m) * (n - m + 1)) + like(theta, 0)) * F._spherical_harmonic(n, m - 1, theta)
     return ct * 0.5 * (upper - lower)
