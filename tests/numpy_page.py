@@ -163,7 +163,8 @@ def _namespaces() -> str:
         text += f"{_wrapped(f'- {title}: {_in_code(names)}.', '  ')}\n"
     text += "\n## Time\n\n" + _wrapped(
         "Microseconds of a call by NumPy's name, and how much more it takes than torch's spelling: tensors of four float64 that require "
-        "grad, compiled core, NumPy 2.4, Python 3.11, the least of many rounds in turns with torch's spelling."
+        "grad, compiled core, NumPy 2.4, Python 3.11, the least of many rounds in turns with torch's spelling. Over 188 functions, NumPy's "
+        "hand-over and the look-up here took 0.9 microseconds in the median, on a busy machine."
     )
     return f"{text}\n\n| call | microseconds | more than torch's spelling |\n|---|---|---|\n{FIGURES.strip()}\n"
 

@@ -117,6 +117,7 @@ def assert_nothing_is_lost(namespace: str, callables: Iterator[tuple[str, Any]])
     assert not lost, "\n".join(lost)
 
 
+@pytest.mark.slow
 @each("namespace", NAMESPACES)
 def test_no_function_loses_a_gradient(namespace):
     assert_nothing_is_lost(namespace, calls(namespace))

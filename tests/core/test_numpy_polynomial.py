@@ -98,6 +98,7 @@ METHODS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @each(("kind", "method"), [(kind, method) for kind in ("Polynomial", "Chebyshev", "Legendre", "Hermite", "HermiteE", "Laguerre") for method in METHODS])
 def test_every_class_differentiates(kind, method):
     check(lambda namespace, c: METHODS[method](getattr(namespace.polynomial, kind)(c), c))

@@ -98,6 +98,7 @@ def check(run: Any, settings: dict[str, Any]) -> None:
     np.testing.assert_allclose((g.numpy() * T).sum(), slope, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.slow
 @each("names", SETTINGS)
 def test_settings_give_what_numpy_gives(names):
     for name in names.split():

@@ -32,6 +32,8 @@ def _dot(a, b):
     left, right = a.ndim, b.ndim
     if left == 0 or right == 0:
         return a * b
+    if left == right == 1:
+        return w.dot(a, b)
     if right == 1 or (left <= 2 and right == 2):
         return w.matmul(a, b)
     return w.tensordot(a, b, dims=([left - 1], [right - 2]))
