@@ -21,8 +21,9 @@ import numpy as np
 from wengert.autograd.forward_ad import attach_tangent, detach_tangent
 from wengert.autograd.transforms import as_variable, detach_result, gradients_in, leads_outside
 from wengert.core.dual import opened_level
+from wengert.core.engine import run_backward
 from wengert.core.modes import grad_enabled, set_recording
-from wengert.core.tensor import TensorBase, wrap
+from wengert.core.tensor import TensorBase, gradient_edge, wrap
 from wengert.hips.boxes import ArrayBox, Box, boxed, new_variable, value_of
 from wengert.hips.vspaces import vspace
 from wengert.utils._pytree import tree_flatten, tree_unflatten
@@ -50,7 +51,7 @@ class inside:
 
 def array_of(x: Any) -> np.ndarray:
     """Return a number or array as an array of a dtype that tensors have: floating point or complex."""
-    array = np.asarray(x)
+    array = x if type(x) is np.ndarray else np.asarray(x)
     if array.dtype in _FLOATS:
         return array
     if array.dtype.kind not in "biufc":
@@ -119,31 +120,43 @@ class Recorded:
 
     def __init__(self, fun: Callable[[Any], Any], x: Any) -> None:
         self._form: Any = None  # the structure of x, if it is a container
+        leaves = [x]
         if isinstance(x, (tuple, list, dict)):
             leaves, self._form = tree_flatten(x)
-        else:
-            leaves = [x]
         self._outer = _depth.value > 0 or any(isinstance(leaf, TensorBase) for leaf in leaves)
         keep = self._outer and grad_enabled()
-        self._given = leaves
-        with inside(), set_recording(True):
-            self._variables = [_variable(leaf) for leaf in leaves]
-            self._tensors = [_tensor_of(v) for v in self._variables]
-            self.output = fun(self._variables[0] if self._form is None else tree_unflatten(self._variables, self._form))
-        self._output_leaves, self._output_form = tree_flatten(self.output)
-        self._outputs = [_tensor_of(leaf) for leaf in self._output_leaves]
+        if grad_enabled():
+            self._run(fun, leaves)
+        else:
+            with set_recording(True):
+                self._run(fun, leaves)
+        self._output_form: Any = None  # the structure of the output, if it is a container
+        self._output_leaves = [self.output]
+        if isinstance(self.output, (tuple, list, dict)):
+            self._output_leaves, self._output_form = tree_flatten(self.output)
+        self._outputs = [leaf if isinstance(leaf, TensorBase) else _tensor_of(leaf) for leaf in self._output_leaves]
         self._leads_outside = keep and leads_outside(self._outputs, self._tensors)
         if not any(o.requires_grad for o in self._outputs):
             warnings.warn("Output seems independent of input.", stacklevel=4)
 
+    def _run(self, fun: Callable[[Any], Any], leaves: list[Any]) -> None:
+        self._variables = [_variable(leaf) for leaf in leaves]
+        self._tensors = [v if isinstance(v, TensorBase) else _tensor_of(v) for v in self._variables]
+        _depth.value += 1
+        try:
+            self.output = fun(self._variables[0] if self._form is None else tree_unflatten(self._variables, self._form))
+        finally:
+            _depth.value -= 1
+
     @property
     def value(self) -> Any:
         """What the function returned. It has a history if it leads outside."""
-        return tree_unflatten([self._released(x, self._leads_outside) for x in self._output_leaves], self._output_form)
+        found = [self._released(x, self._leads_outside) for x in self._output_leaves]
+        return found[0] if self._output_form is None else tree_unflatten(found, self._output_form)
 
     def pull_back(self, cotangent: Any, retain_graph: bool = True) -> Any:
         """Return the cotangent of the argument, in its structure, given that of the output."""
-        seeds = [cotangent] if self._output_form.is_leaf() else tree_flatten(cotangent)[0]
+        seeds = [cotangent] if self._output_form is None else tree_flatten(cotangent)[0]
         handed = []
         for leaf, output, seed in zip(self._output_leaves, self._outputs, seeds, strict=True):
             if isinstance(leaf, Box):
@@ -152,7 +165,12 @@ class Recorded:
             handed.append(_seed(seed, output))
         outer = self._outer or _depth.value > 0
         create_graph = outer and grad_enabled() and (self._leads_outside or any(s.requires_grad for s in handed))
-        found = gradients_in(self._outputs, self._tensors, handed, retain_graph or create_graph, create_graph)
+        if len(handed) == 1 and not create_graph and self._outputs[0].requires_grad:  # as below, without a look at the arguments
+            targets: Any = [gradient_edge(t) for t in self._tensors]
+            parts: Any = run_backward([gradient_edge(self._outputs[0])], handed, retain_graph, False, targets, False)  # type: ignore[list-item]
+            found = [wrap(np.zeros_like(t._array)) if g is None else g for g, t in zip(parts, self._tensors, strict=True)]
+        else:
+            found = gradients_in(self._outputs, self._tensors, handed, retain_graph or create_graph, create_graph)
         found = [self._gradient(v, g, create_graph) for v, g in zip(self._variables, found, strict=True)]
         return found[0] if self._form is None else tree_unflatten(found, self._form)
 
@@ -175,6 +193,8 @@ def _seed(seed: Any, output: Any) -> Any:
         if found.shape != output.shape:
             found = found.expand(output.shape)
         return _conjugate(found)
+    if type(seed) is np.ndarray and seed.dtype == np.float64 == output._array.dtype and seed.shape == output._array.shape:
+        return wrap(seed.copy())
     array = np.asarray(seed)
     if array.dtype != output._array.dtype:
         array = (array if output.is_complex() or array.dtype.kind != "c" else array.real).astype(output._array.dtype)

@@ -41,13 +41,12 @@ def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(unary_operator)
     def nary_operator(fun: Any, argnum: Any = 0, *operator_args: Any, **operator_kwargs: Any) -> Any:
         assert type(argnum) in (int, tuple, list), argnum
-        single = isinstance(argnum, int)
+        single, name = isinstance(argnum, int), get_name(fun)
 
         def nary_f(*args: Any, **kwargs: Any) -> Any:
             if is_recorded(args):
                 return record(nary_f, args, kwargs)
 
-            @wraps(fun)
             def unary_f(x: Any) -> Any:
                 given = list(args)
                 if single:
@@ -57,6 +56,7 @@ def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
                         given[i] = value
                 return fun(*given, **kwargs)
 
+            unary_f.__name__ = name
             x = args[argnum] if single else tuple([args[i] for i in argnum])
             return unary_operator(unary_f, x, *operator_args, **operator_kwargs)
 
