@@ -119,6 +119,24 @@ SPECTRA = [
 ]  # fmt: skip
 
 
+WINDOWS = [
+    *[
+        (name, lambda f, *xs, m=m, sym=sym: f(m, *xs, sym=sym), tuple(np.array(v) for v in values))
+        for name, values in (("gaussian", (1.3,)), ("general_gaussian", (1.4, 1.7)), ("general_hamming", (0.6,)), ("kaiser", (2.5,)))
+        for m in (6, 7) for sym in (True, False)
+    ],
+    ("exponential", lambda f, tau: f(6, tau=tau), (np.array(1.4),)),
+    ("exponential", lambda f, tau: f(6, 1.3, tau, False), (np.array(1.4),)),
+    ("general_cosine", lambda f, a: f(7, a), (np.array([0.5, 0.3, 0.2]),)),
+]  # fmt: skip
+
+
+@each("row", WINDOWS)
+def test_windows(row):
+    name, call, arrays = row
+    check_call("signal.windows", name, call, *arrays)
+
+
 @each("row", SPECTRA)
 def test_spectra_rates_and_responses(row):
     name, call, arrays = row

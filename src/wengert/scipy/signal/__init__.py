@@ -4,7 +4,7 @@ Signals and the coefficients of filters differentiate; designs of filters from t
 """
 
 from wengert.scipy._frame import Submodule as _Submodule
-from wengert.scipy.signal import _convolutions, _filters, _spectra
+from wengert.scipy.signal import _convolutions, _filters, _spectra, windows as windows
 
 _module = _Submodule("signal", globals())
 __getattr__, __dir__ = _module.lookups()
