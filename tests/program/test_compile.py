@@ -288,6 +288,17 @@ def test_parameters_are_read_anew():
     assert fn(x).tolist() == layer(x).tolist()
 
 
+def test_the_default_dtype_is_part_of_the_kind():
+    fn = torch.compile(lambda x: x * torch.ones(2), fullgraph=True)
+    x = torch.arange(2)
+    try:
+        assert fn(x).dtype == fn(x).dtype == torch.float32
+        torch.set_default_dtype(torch.float64)
+        assert fn(x).dtype == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 def test_results_are_new_memory_in_each_call():
     fn = torch.compile(lambda x: (x + 1, x), fullgraph=True)
     xs = [make_input(i) for i in range(4)]

@@ -14,6 +14,7 @@ from wengert.core.modes import NO_GRAD, flags, observed, state
 from wengert.core.saved import is_watched
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase
+from wengert.dtypes import get_default_dtype
 from wengert.program.execution import Executable, Mismatch
 from wengert.program.form import TENSOR, Value
 from wengert.program.graph_node import GraphCall
@@ -95,7 +96,7 @@ class Compiled:
             return self.function(*args, **kwargs)
         given, structure = _flatten(args, kwargs)
         tensors: list[Any] = []
-        kind: list[Any] = [flags() & NO_GRAD, structure]
+        kind: list[Any] = [flags() & NO_GRAD, get_default_dtype(), structure]
         for x in given:
             if isinstance(x, TensorBase):
                 if x._view is not None and x._view.physical is not None:
