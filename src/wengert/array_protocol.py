@@ -176,7 +176,10 @@ def _run_ufunc_method(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], set
 
 
 def _call(name: str, function: Callable[..., Any], inputs: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-    """Call a function with the settings of a ufunc: out, where, dtype."""
+    """Call a function with the settings of a ufunc: out, where, dtype, and the axis of vecdot."""
+    if name == "vecdot" and "axis" in settings:
+        inputs = tuple([w.movedim(tensor(operand(x)), settings["axis"], -1) for x in inputs])
+        settings = {key: x for key, x in settings.items() if key != "axis"}
     unknown = sorted(set(settings) - {"out", "where", "dtype", "casting", "order", "subok"})
     if unknown:
         raise unsupported_arguments(name, unknown)

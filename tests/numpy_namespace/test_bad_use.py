@@ -73,6 +73,14 @@ def test_what_has_no_gradient_is_refused_as_by_tensors():
         np.ones(3).requires_grad_().backward()
 
 
+def test_an_array_with_a_history_deep_in_a_list_of_numbers_is_not_lost():
+    x = np.array([1.0, 2.0]).requires_grad_()
+    assert np.array([x[0], *range(50)]).requires_grad
+    with pytest.raises((RuntimeError, UserWarning)), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.array([*range(50), x[0]])
+
+
 def test_ragged_nesting():
     x = np.array([1.0, 2.0]).requires_grad_()
     with pytest.raises(ValueError, match="inhomogeneous shape"):

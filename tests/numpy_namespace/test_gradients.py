@@ -92,8 +92,23 @@ def test_out_where_and_dtype():
     assert np.multiply(x, 2.0, out=out) is out
     assert np.sum(x * out, dtype=np.float64).item() == pytest.approx(2 * (V * V).sum())
     np.add(out, x, out, where=[True, False, True])
+    total = np.zeros(())
+    assert np.sum(x * 0, None, None, total) is total
     out.sum().backward()
     assert x.grad.tolist() == [3.0, 2.0, 3.0]
     y = np.array(V).requires_grad_()
     y.sum(where=[True, False, True]).backward()
     assert y.grad.tolist() == [1.0, 0.0, 1.0]
+
+
+def test_in_place_operators_that_need_what_they_overwrite():
+    x = np.array(V).requires_grad_()
+    y = x * 1
+    y **= 2
+    y *= y
+    np.exp(y, out=y)
+    np.multiply(y, x, y)
+    y %= 7.3
+    y.sum().backward()
+    expected = numpy.exp(V**4) * (1 + 4 * V**4)
+    numpy.testing.assert_allclose(numpy.asarray(x.grad), expected)

@@ -12,7 +12,7 @@ from wengert.ops import OPS
 
 of(np.copy)(lambda a, order="K", subok=False: w.clone(tensor(a)))
 of(np.swapaxes, method=True)(lambda a, axis1, axis2: w.swapaxes(tensor(a), axis1, axis2))
-of(np.moveaxis)(lambda a, source, destination: w.moveaxis(tensor(a), source, destination))
+of(np.moveaxis)(lambda a, source, destination: w.moveaxis(tensor(a), ints(source), ints(destination)))
 of(np.broadcast_to)(lambda array, shape: w.broadcast_to(tensor(array), ints(shape)))
 of(np.roll)(lambda a, shift, axis=None: w.roll(tensor(a), shift, axis))
 of(np.tile)(lambda A, reps: w.tile(tensor(A), ints(reps)))

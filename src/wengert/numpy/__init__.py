@@ -23,7 +23,7 @@ from wengert.numpy.arrays import ndarray as _ndarray
 from wengert.numpy.functions import public as _public, ufunc as _ufunc
 from wengert.numpy.indexing import flatiter as _flatiter
 
-_MODULES = ("fft", "linalg", "polynomial", "random")
+_MODULES = ("fft", "linalg", "polynomial", "random", "special", "testing")
 _OURS = {name: getattr(module, name) for module in (_creation, _standard) for name in module.__all__}
 _OURS |= {"flatiter": _flatiter, "ndarray": _ndarray, "ufunc": _ufunc}
 __array_api_version__ = "2024.12"

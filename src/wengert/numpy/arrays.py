@@ -69,7 +69,7 @@ def _inplace(function: np.ufunc, quick: str | None = None) -> Callable[[Any, Any
         elif quick is not None and dtype.kind == "f" and _has_dtype(value, dtype):
             getattr(x, quick)(value)
         else:
-            result = call(self, other)
+            result = call(self.copy("K"), other)  # the derivative may need the values before the write
             if not np.can_cast(result.dtype, dtype, "same_kind"):
                 raise TypeError(
                     f"Cannot cast ufunc '{function.__name__}' output from {result.dtype!r} to {dtype!r} with casting rule "

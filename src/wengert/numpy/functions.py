@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,23 @@ def is_differentiated(tensors: list[Any]) -> bool:
     return False
 
 
+@cache
+def _names_up_to_out(function: Any) -> list[str]:
+    """Return the names of the arguments of a function as far as out, if it may be given by place, else nothing."""
+    try:
+        parameters = signature(function).parameters.values()
+    except ValueError:  # a builtin function that tells no signature
+        return []
+    names = [x.name for x in parameters if x.kind is x.POSITIONAL_OR_KEYWORD]
+    return names[: names.index("out") + 1] if "out" in names else []
+
+
 def run(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function of NumPy. See Note [How a function runs]. Raises RuntimeError where a gradient would be lost."""
+    if len(args) > 2:
+        names = _names_up_to_out(function)
+        if names and len(args) == len(names):
+            args, kwargs = args[:-1], {"out": args[-1], **kwargs}
     found: list[Any] = []
     given = tuple([unwrap(x, found) for x in args])
     settings = {name: unwrap(x, found) for name, x in kwargs.items()}
@@ -252,8 +268,10 @@ class ufunc:
         if settings:
             settings = {name: unwrap(x, found) for name, x in settings.items()}
         if found and is_differentiated(found):
-            if out is not None and not isinstance(out, tuple):
-                settings["out"] = (settings["out"],)
+            if out is not None:
+                settings["out"] = settings["out"] if isinstance(out, tuple) else (settings["out"],)
+                targets = targets_of(settings["out"])  # the derivative may need the values before the write
+                given = tuple([x.clone() if any(x is t for t in targets) else x for x in given])
             wanted = None
             if method in ("__call__", "outer") and "dtype" not in settings:
                 wanted = self.loop(given)

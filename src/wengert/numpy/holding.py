@@ -25,6 +25,7 @@ def _first(cls: Any) -> Any:
 
 
 _new: Any = _first
+_LONG = 32
 _CODES = frozenset("?bhilqBHILQefdFD")  # of NumPy's dtypes that tensors have
 
 
@@ -83,6 +84,8 @@ def unwrap(x: Any, found: list[Any]) -> Any:
         found.append(x)
         return x
     if isinstance(x, (list, tuple)):
+        if len(x) > _LONG and isinstance(x[0], (int, float, complex)):
+            return x  # numbers: NumPy reads them faster, and refuses an array with a history among them
         items = [unwrap(item, found) for item in x]
         return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
     return x

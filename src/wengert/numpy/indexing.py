@@ -82,7 +82,9 @@ def write(x: Any, index: Any, value: Any) -> None:
         return
     places = np.arange(x._array.size).reshape(x._array.shape)[index]
     value, places = _fitted(value, places.shape, x.dtype).reshape(-1), places.reshape(-1)
-    if places.size:
+    if places.size and not x._array.ndim:
+        _slice(x, index=(...,)).copy_(value[-1])
+    elif places.size:
         _, last = np.unique(places[::-1], return_index=True)  # an element that index names several times gets the last value
         if last.size < places.size:
             last = places.size - 1 - last

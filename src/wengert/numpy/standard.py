@@ -39,6 +39,11 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
     return a.shape[axis] - 1 - found
 
 
+def unique_values(x: Any) -> Any:
+    """Return the distinct elements, sorted. NumPy leaves their order open, and scikit-learn relies on it."""
+    return run(np.unique, (x,), {"equal_nan": False})
+
+
 def clip(
     a: Any, min: Any = _NOT_GIVEN, max: Any = _NOT_GIVEN, out: Any = None, *, a_min: Any = _NOT_GIVEN, a_max: Any = _NOT_GIVEN,
     **settings: Any,
@@ -82,4 +87,4 @@ def iinfo(dtype: Any) -> Any:
     return np.iinfo(dtype.dtype if isinstance(dtype, ndarray) else dtype)
 
 
-__all__ = ["argsort", "broadcast_arrays", "clip", "finfo", "iinfo", "meshgrid", "sort"]
+__all__ = ["argsort", "broadcast_arrays", "clip", "finfo", "iinfo", "meshgrid", "sort", "unique_values"]
