@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -51,6 +50,8 @@ def is_differentiated(tensors: list[Any]) -> bool:
 @cache
 def _names_up_to_out(function: Any) -> list[str]:
     """Return the names of the arguments of a function as far as out, if it may be given by place, else nothing."""
+    from inspect import signature
+
     try:
         parameters = signature(function).parameters.values()
     except ValueError:  # a builtin function that tells no signature

@@ -25,7 +25,8 @@ def _first(cls: Any) -> Any:
 
 
 _new: Any = _first
-_LONG = 32
+_LONG = 32  # a longer list is looked through at once
+_NUMBERS = frozenset({bool, int, float, complex})
 _CODES = frozenset("?bhilqBHILQefdFD")  # of NumPy's dtypes that tensors have
 
 
@@ -84,8 +85,8 @@ def unwrap(x: Any, found: list[Any]) -> Any:
         found.append(x)
         return x
     if isinstance(x, (list, tuple)):
-        if len(x) > _LONG and isinstance(x[0], (int, float, complex)):
-            return x  # numbers: NumPy reads them faster, and refuses an array with a history among them
+        if len(x) > _LONG and _NUMBERS.issuperset(map(type, x)):
+            return x
         items = [unwrap(item, found) for item in x]
         return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
     return x
