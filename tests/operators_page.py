@@ -1,7 +1,7 @@
 """Write the pages of docs/operators: `make generate`. With --check, only say whether they are up to date.
 
-The pages, one for each subject and README.md with their contents, come from the registry (names, signatures, docstrings, forms), from the samples of the gradient tests (the order to
-which a derivative is tested, real or complex), and from the known differences from torch.
+The pages, one for each subject and README.md with their contents, come from the registry (names, signatures, docstrings, forms), from
+the samples of the gradient tests (the order to which a derivative is tested, real or complex), and from the known differences from torch.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from op_samples.cases import CASES, is_public, tensors_in
 from parity.op_db_known import KNOWN
 from wengert.core.op import MISSING, public_name
+from wengert.core.watched import as_written
 from wengert.ops import load_all
 from wengert.ops.registry import ALIASES, OPS, Operation
 
@@ -72,7 +73,7 @@ def signature(op: Any) -> str:
                 texts.append("*")
             texts.append(_parameter(name, op.defaults[name]))
         return ", ".join(texts)
-    parameters = list(inspect.signature(op.fn, follow_wrapped=False).parameters.values())[op.kind == "composite" :]
+    parameters = list(inspect.signature(as_written(op.fn), follow_wrapped=False).parameters.values())[op.kind == "composite" :]
     texts = []
     for p in parameters:
         if p.name.startswith("_"):

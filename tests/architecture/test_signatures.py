@@ -6,6 +6,8 @@ import ast
 import inspect
 import pickle
 import pydoc
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
@@ -149,3 +151,24 @@ def test_signatures_follow_arguments_that_are_refused():
         inspect.signature(wengert.sum).bind(wengert.ones(2), no_such=1)
     bound = inspect.signature(wengert.sum).bind(wengert.ones(2), 0, keepdim=True)
     assert bound.arguments["dim"] == 0
+
+
+def test_signatures_stay_while_overriding():
+    """Overriding exchanges the code of functions for the rest of the process: signatures and second names are those of before."""
+    code = """if True:
+        import inspect, wengert as torch
+        from wengert.overrides import TorchFunctionMode
+        functions = [torch.flatten, torch.clamp, torch.Tensor.div, torch.autograd.grad, torch.nn.functional.relu, torch.Tensor.fill_]
+        before = [str(inspect.signature(f)) for f in functions[:-2]]
+        class Mode(TorchFunctionMode):
+            def __torch_function__(self, function, types, args=(), kwargs=None):
+                return function(*args, **(kwargs or {}))
+        with Mode():
+            torch.ones(2) + 1
+        assert [str(inspect.signature(f)) for f in functions[:-2]] == before, [str(inspect.signature(f)) for f in functions[:-2]]
+        assert all("args" not in str(inspect.signature(f)) for f in functions)
+        print(torch.flatten(torch.ones(2, 2), start_dim=0).shape, torch.sum(torch.ones(2, 2), axis=0).shape)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "torch.Size([4]) torch.Size([2])\n"

@@ -16,6 +16,7 @@ import pytest
 import wengert
 from op_samples.cases import CASES, is_public
 from wengert import return_types
+from wengert.core.tensor import TensorBase
 from wengert.ops import signatures, stub
 from wengert.ops.registry import OPS, functions, methods
 
@@ -67,7 +68,8 @@ def test_every_method_is_in_the_stub():
     names = stub_names(stub.tensor_stub(SOURCES), "Tensor")
     missing = {n for n in methods() if not (n.startswith("_") and not n.endswith("__"))} - names
     assert not missing
-    own = {n for n in vars(wengert.Tensor) if not n.startswith("_")}
+    # Once overriding has begun, Tensor has members of its base anew.
+    own = {n for n in vars(wengert.Tensor) if not n.startswith("_") and not hasattr(TensorBase, n)}
     assert not own - names
 
 

@@ -58,6 +58,7 @@ def stand_in(function: FunctionType, run: Callable[..., Any], shown: Any) -> Non
     if function in _codes:
         _codes[original] = _codes.pop(function)
     _originals[function] = original
+    function.__dict__.setdefault("__wrapped__", original)  # inspect.signature asks it
     function.__code__ = _exchanged(function, partial(run, shown, original))
 
 
@@ -75,6 +76,13 @@ def own_code(function: Any) -> CodeType:
     function = _originals.get(function, function)
     codes = _codes.get(function)
     return codes[0] if codes is not None else function.__code__
+
+
+def as_written(function: Any) -> Any:
+    """Return a function, or, while its code is exchanged, a copy with its own code. Tools that read code take this one."""
+    if type(function) is not FunctionType or function.__code__ is own_code(function):
+        return function
+    return _copy(function, own_code(function))
 
 
 def exchange_codes(measured: bool) -> None:

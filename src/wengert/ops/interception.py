@@ -23,7 +23,7 @@ from wengert.core.override import (
     set_override_handlers,
 )
 from wengert.core.tensor import TensorBase
-from wengert.core.watched import stand_in
+from wengert.core.watched import own_code, stand_in
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -90,7 +90,7 @@ class InplaceForm:
 
 
 def _copied(function: FunctionType) -> FunctionType:
-    return FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    return FunctionType(own_code(function), function.__globals__, function.__name__, function.__defaults__, function.__closure__)
 
 
 def shown(name: str) -> Callable[[Any], Any]:
@@ -151,12 +151,12 @@ def _begin() -> None:
                 if not is_overridable_member(name):
                     continue
                 if base is TensorBase and type(member) not in (FunctionType, property):
-                    member = _python_form(name, member)
+                    member = _python_form(cls, name, member)
                     setattr(cls, name, member)
                 intercept_member(name, member)
 
 
-def _python_form(name: str, member: Any) -> Any:
+def _python_form(cls: type, name: str, member: Any) -> Any:
     """Return a member of the compiled class as a property or a function, whose code can be exchanged."""
     if hasattr(member, "__set__"):
         return property(
@@ -169,8 +169,9 @@ def _python_form(name: str, member: Any) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return member(self, *args, **kwargs)
 
-    method.__name__ = method.__qualname__ = name
+    method.__name__, method.__qualname__, method.__module__ = name, f"{cls.__qualname__}.{name}", cls.__module__
     method.__doc__ = member.__doc__
+    method.__wrapped__ = member  # type: ignore[attr-defined]  # for inspect.signature
     return method
 
 

@@ -82,6 +82,7 @@ from wengert.core.saved_names import RecordedNode, show_saved
 from wengert.core.tensor import TensorBase
 from wengert.core.untaken import ELEMENTWISE, ENDS, LANES, MOVES
 from wengert.core.views import call_inplace, write_results
+from wengert.core.watched import own_code
 from wengert.core.writing import make_inplace_method, make_inplace_operator
 from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME, check_can_write
 from wengert.ops.casts import CASTS
@@ -252,7 +253,7 @@ class Function(Signed):
     @cached_property
     def second_names(self) -> dict[str, str]:
         """The parameter that each keyword stands for, of the keywords that are no parameter's name."""
-        code = self.fn.__code__
+        code = own_code(self.fn)
         names = code.co_varnames[self.skip : code.co_argcount + code.co_kwonlyargcount]
         parameters = {("input" if name == "self" else name): name for name in names}
         if code.co_flags & _CO_VARKEYWORDS and self.kind != "creation":  # these sort out torch's overloads
@@ -636,7 +637,7 @@ def _inplace_function(op: Composite, namespace: str) -> Callable[..., Any]:
 
 def takes_inplace(op: Composite) -> bool:
     """Whether a composite has the parameter inplace=."""
-    code = op.fn.__code__
+    code = own_code(op.fn)
     return "inplace" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 

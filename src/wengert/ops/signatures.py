@@ -14,6 +14,7 @@ from typing import Any
 
 from wengert import return_types
 from wengert.core.op import MISSING, Op, public_name
+from wengert.core.watched import as_written
 
 # The options of creation functions.
 _OPTIONS = (
@@ -231,7 +232,7 @@ def _operation_signatures(op: Any, method: bool) -> list[str]:
 
 def _function_signature(op: Any, method: bool, inplace: bool = False) -> str:
     """Parameter list of a composite or plain function, as it stands in the source. inplace: of its in-place form."""
-    parameters = list(inspect.signature(op.fn, follow_wrapped=False).parameters.values())
+    parameters = list(inspect.signature(as_written(op.fn), follow_wrapped=False).parameters.values())
     if op.kind == "composite":
         parameters = parameters[1:]  # F
     texts: list[str] = []
@@ -306,7 +307,7 @@ def signature_of(op: Any) -> inspect.Signature:
     if isinstance(op, Op):
         real: dict[str, Any] = {public_name(name): value for name, value in op.input_defaults.items()} | op.defaults
     else:
-        real = {name: p.default for name, p in inspect.signature(op.fn, follow_wrapped=False).parameters.items()}
+        real = {name: p.default for name, p in inspect.signature(as_written(op.fn), follow_wrapped=False).parameters.items()}
     found = overloads[0].parameters.values()
     parameters = [p.replace(default=real.get(p.name, p.default)) if p.default is not p.empty else p for p in found]
     results = list(dict.fromkeys(str(overload.return_annotation) for overload in overloads))

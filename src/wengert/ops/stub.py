@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from wengert import return_types
+from wengert.core.watched import as_written
 from wengert.ops import load_all, registry, signatures
 from wengert.ops.families import FAMILIES, LATE_FAMILIES
 from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain
@@ -212,7 +213,7 @@ def _in_order(named: dict[str, Any]) -> list[tuple[str, Any]]:
 def family_of(op: Entry) -> str:
     """Name of the module that registered an operation, or "" for old tensor types, which are classes."""
     written: Any = op.forward if isinstance(op, Operation) else op.fn
-    code = getattr(written, "__code__", None)
+    code = getattr(as_written(written), "__code__", None)
     return "" if code is None else Path(code.co_filename).stem
 
 
