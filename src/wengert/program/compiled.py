@@ -149,7 +149,9 @@ class Compiled:
                 recorder_problem: Refusal | None = None
                 try:
                     changed = surroundings.changed()
-                    if changed is not None:
+                    if surroundings.unknown is not None:
+                        recorder.refuse(f"it reaches {surroundings.unknown}, and a change of it would not be seen")
+                    elif changed is not None:
                         recorder.refuse(f"it changes {changed}, a Python object")
                     leaves, structure = tree_flatten(result)
                     program = recorder.finish(leaves, None if len(leaves) == 1 and leaves[0] is result else structure)

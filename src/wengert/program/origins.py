@@ -125,6 +125,7 @@ def is_data(x: Any) -> bool:
 
 
 _OUTSIDE = frozenset({"print", "input", "open", "exec", "eval", "compile", "breakpoint", "__import__"})
+_LOOKUPS = frozenset({"globals", "locals", "vars"})
 _PURE_MODULES = frozenset({
     "builtins", "math", "cmath", "_operator", "itertools", "_functools", "_collections", "_collections_abc", "_abc", "_weakref",
     "collections", "_struct", "_thread", "sys", "_warnings", "typing", None,
@@ -141,6 +142,8 @@ def reason_against(function: Any) -> str:
             return ""
         if module == "builtins" and name in _OUTSIDE:
             return f"{name}() is called, which would happen once only"
+        if module == "builtins" and name in _LOOKUPS:
+            return f"{name}() is called, whose result may change unseen"
         if module not in _PURE_MODULES or name == "warn":
             return f"{module}.{name}() is called, whose result may be another one in the next run"
         return ""

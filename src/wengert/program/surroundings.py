@@ -1,22 +1,58 @@
 """The Python objects that a function reaches: its closure, the globals that it names, its object and their attributes.
 
 A recording is right as long as these are what they were. So the containers among them are compared before a run, element by element
-and by identity. Tensors are not looked into: their values are read anew.
+and by identity, and small arrays by their elements. Tensors are not looked into: their values are read anew. An object that is
+neither compared nor known not to change, such as an iterator or a generator of random numbers, makes the function run eagerly.
 """
 
 from __future__ import annotations
 
+import enum
+import re
+import sys
+from collections import deque
 from collections.abc import Iterator
+from functools import partial
 from operator import is_
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any
 from weakref import ref
 
+import numpy as np
+
 from wengert.core.tensor import TensorBase
 
-_PLAIN = (int, float, complex, str, bytes, type(None), type, CodeType, BuiltinFunctionType, ModuleType)
+# Objects that do not change, or whose changes no result depends on.
+_PLAIN = (
+    int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range, enum.Enum, re.Pattern, ref, CodeType,
+    GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType,
+    np.dtype, np.generic, np.ufunc, type(np.sum),
+)  # fmt: skip
 _LIMIT = 20_000  # objects
+_ARRAY_LIMIT = 10_000  # elements of an array that is compared
 _EMPTY = object()
+_OPEN = frozenset({"types.SimpleNamespace", "argparse.Namespace", "dataclasses.Field", "dataclasses._DataclassParams"})
+# Modules of objects that do not change, or whose changes no result depends on.
+_SETTLED = frozenset({
+    "_abc", "_thread", "abc", "dataclasses", "datetime", "decimal", "fractions", "functools", "logging", "operator", "pathlib",
+    "threading", "typing", "uuid", "weakref",
+})  # fmt: skip
+_DRAWING = frozenset({"random", "rvs", "default_rng"})  # names in NumPy and SciPy of what draws random numbers
+_SETTINGS = frozenset({"param_groups", "defaults", "state_dict", "get_last_lr", "get_lr"})  # names that read those of an optimizer
+_ENVIRONMENT = frozenset({"environ", "getenv", "environb"})
 
 
 class WeakMethod:
@@ -37,24 +73,32 @@ class WeakMethod:
 
 
 class Surroundings:
-    """What a function reaches. tensors: the tensors among it. others: objects that are not looked into, by the path to them."""
+    """What a function reaches. tensors: the tensors among it. unknown: an object that cannot be compared, in words, or None."""
 
     def __init__(self, fn: Any) -> None:
         self.tensors: list[TensorBase] = []
+        self.unknown: str | None = None
         self.names: list[str] = []  # of the containers
         self._seen: set[int] = set()
         self._cells: list[tuple[CellType, Any, str]] = []  # of closures, with their contents
         self._containers: list[tuple[Any, list[Any], list[Any]]] = []  # (container, its keys, its values)
-        self._walk(fn, getattr(fn, "__qualname__", "function"))
+        self._arrays: list[tuple[np.ndarray, np.ndarray, str]] = []  # with their copies
+        self._optimizers: list[tuple[Any, str]] = []
+        self._reads_settings = False  # of optimizers
+        self._seen_modules: set[Any] = set()
+        self._walk([(fn, getattr(fn, "__qualname__", "function"))])
+        if self._reads_settings:
+            for optimizer, path in self._optimizers:
+                self._walk([(group, f"{path}.param_groups[{i}]") for i, group in enumerate(optimizer.param_groups)])
 
-    def _walk(self, start: Any, path: str) -> None:
-        todo = [(start, path)]
+    def _walk(self, todo: list[tuple[Any, str]]) -> None:
         while todo:
             x, path = todo.pop()
             if isinstance(x, _PLAIN) or id(x) in self._seen:
                 continue
             self._seen.add(id(x))
             if len(self._seen) > _LIMIT:
+                self.unknown = f"{path} and more than {_LIMIT} other Python objects"
                 return
             todo.extend(self._parts(x, path))
 
@@ -67,29 +111,97 @@ class Surroundings:
             yield x.__func__, path
         elif isinstance(x, FunctionType):
             yield from self._function_parts(x, path)
-        elif isinstance(x, (dict, list, tuple, set, frozenset)):
+        elif isinstance(x, (dict, list, tuple, set, frozenset, deque, MappingProxyType)):
             yield from self._keep(x, path)
+        elif isinstance(x, np.ndarray):
+            self._keep_array(x, path)
+        elif isinstance(x, type):
+            yield from self._class_parts(x, path)
+        elif isinstance(x, ModuleType):
+            if not _is_of_library(x.__name__):
+                yield from self._keep(vars(x), path)
+        elif isinstance(x, BuiltinFunctionType):
+            if not isinstance(x.__self__, (ModuleType, type(None))):
+                yield x.__self__, path + ".__self__"
+        elif isinstance(x, partial):
+            yield from ((part, path) for part in (x.func, x.args, x.keywords))
+        elif isinstance(x, (staticmethod, classmethod)):
+            yield x.__func__, path
+        elif isinstance(x, property):
+            yield from ((part, path) for part in (x.fget, x.fset, x.fdel) if part is not None)
+        elif type(x).__module__ == "wengert.program.compiled":
+            yield x.function, path
         elif is_optimizer(x):  # its step is a call of its own, which reads its settings each time
+            self._optimizers.append((x, path))
             for group in x.param_groups:
                 for i, p in enumerate(group["params"]):
                     yield p, f"{path}.params[{i}]"
-        elif hasattr(x, "__dict__") and not _is_of_library(type(x).__module__, modules=False):
+        else:
+            yield from self._object_parts(x, path)
+
+    def _object_parts(self, x: Any, path: str) -> Iterator[tuple[Any, str]]:
+        """The attributes and the class of an object."""
+        kind = type(x)
+        is_open = f"{kind.__module__}.{kind.__qualname__}" in _OPEN
+        slots = [name for c in kind.__mro__ for name, member in vars(c).items() if isinstance(member, MemberDescriptorType)]
+        if hasattr(x, "__wrapped__") and not isinstance(kind.__dict__.get("__wrapped__"), property):
+            yield x.__wrapped__, path
+        if not is_open and (_is_of_library(kind.__module__, modules=False) or not (hasattr(x, "__dict__") or slots)):
+            if not (kind.__module__.startswith("wengert") or kind.__module__ in _SETTLED or callable(x)):
+                self.unknown = self.unknown or f"{path}, an object of {kind.__module__}.{kind.__qualname__}"
+            return
+        if hasattr(x, "__dict__"):
             yield from self._keep(x.__dict__, path)
+        if slots and not kind.__module__.startswith("wengert"):
+            yield from self._keep(_Slots(x, slots), path)
+        if not kind.__module__.startswith("wengert"):
+            yield kind, path
+
+    def _class_parts(self, cls: type, path: str) -> Iterator[tuple[Any, str]]:
+        if _is_of_library(cls.__module__):
+            return
+        yield from self._keep(cls, path)
+        yield from ((base, path) for base in cls.__bases__)
+
+    def _keep_array(self, x: np.ndarray, path: str) -> None:
+        if x.size > _ARRAY_LIMIT or x.dtype.hasobject:
+            self.unknown = self.unknown or f"{path}, an array of {x.size} elements of {x.dtype}. Hint: make it a tensor"
+        else:
+            self._arrays.append((x, x.copy(), path))
 
     def _function_parts(self, fn: FunctionType, path: str) -> Iterator[tuple[Any, str]]:
         for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
             yield from self._keep(cell, f"{path}.{name}")
         if _is_of_library(fn.__module__ or ""):
             return
-        names = [name for name in dict.fromkeys(_names(fn.__code__)) if name in fn.__globals__]
-        if names:
-            values = [fn.__globals__[name] for name in names]
-            self._containers.append((fn.__globals__, names, values))
-            self.names.append(path)
-            yield from zip(values, names, strict=True)
+        used = dict.fromkeys(_names(fn.__code__))
+        self._reads_settings |= not _SETTINGS.isdisjoint(used)
+        if not _ENVIRONMENT.isdisjoint(used):
+            self.unknown = self.unknown or f"{path}, which reads the variables of the environment"
+        yield from self._names_of(fn.__globals__, used, path)
         for part in (fn.__defaults__, fn.__kwdefaults__, fn.__dict__):
             if part:
                 yield part, path
+
+    def _names_of(self, namespace: dict[str, Any], used: dict[str, None], path: str) -> Iterator[tuple[Any, str]]:
+        """Keep the names of a module that a function uses, and of the user's modules among them."""
+        names = [name for name in used if name in namespace]
+        if not names:
+            return
+        values = [namespace[name] for name in names]
+        self._containers.append((namespace, names, values))
+        self.names.append(path)
+        for name, value in zip(names, values, strict=True):
+            if isinstance(value, ModuleType) and _is_of_library(value.__name__):
+                parts = value.__name__.split(".")
+                if parts[0] in ("numpy", "scipy") and not _DRAWING.isdisjoint((*used, *parts)):
+                    self.unknown = self.unknown or f"{path}, which draws random numbers of {parts[0]}"
+            elif isinstance(value, ModuleType):
+                if (id(value), *used) not in self._seen_modules:
+                    self._seen_modules.add((id(value), *used))
+                    yield from self._names_of(vars(value), used, name)
+            else:
+                yield value, name
 
     def _keep(self, container: Any, path: str) -> Iterator[tuple[Any, str]]:
         keys, values = _items(container)
@@ -119,11 +231,27 @@ class Surroundings:
                     continue
             if not _equals(container, keys, values):
                 return self.names[i]
+        for array, copy, path in self._arrays:
+            if array.shape != copy.shape or array.dtype != copy.dtype or array.tobytes() != copy.tobytes():
+                return path
         return None
 
 
+class _Slots:
+    """The slots of an object, as a container."""
+
+    def __init__(self, x: Any, names: list[str]) -> None:
+        self.x = x
+        self.names = names
+
+
 def _items(container: Any) -> tuple[list[Any], list[Any]]:
-    if isinstance(container, dict):
+    if isinstance(container, _Slots):
+        return container.names, [getattr(container.x, name, _EMPTY) for name in container.names]
+    if isinstance(container, type):
+        found = {name: x for name, x in vars(container).items() if name not in _OF_CLASSES}
+        return list(found), list(found.values())
+    if isinstance(container, (dict, MappingProxyType)):
         return list(container), list(container.values())
     if isinstance(container, CellType):
         try:
@@ -134,8 +262,8 @@ def _items(container: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _equals(container: Any, keys: list[Any], values: list[Any]) -> bool:
-    """Whether the container holds these values at these keys. Of a dict of globals, only these keys are compared."""
-    if isinstance(container, dict) and "__builtins__" in container:
+    """Whether the container holds these values at these keys. Of the dict of a module, only these keys are compared."""
+    if isinstance(container, dict) and "__name__" in container and "__spec__" in container:
         found = [container.get(key, _EMPTY) for key in keys]
     else:
         new_keys, found = _items(container)
@@ -153,13 +281,12 @@ def is_optimizer(x: Any) -> bool:
     return any(c.__module__ == "wengert.optim.optimizer" and c.__name__ == "Optimizer" for c in type(x).__mro__)
 
 
-_LIBRARIES = frozenset({
-    "numpy", "scipy", "builtins", "functools", "itertools", "math", "operator", "collections", "contextlib", "typing",
-})  # fmt: skip
+_OF_CLASSES = frozenset({"__dict__", "__weakref__", "__doc__", "__abstractmethods__", "__annotations__"})
+_LIBRARIES = frozenset({"numpy", "scipy", *sys.stdlib_module_names}) - {"__main__"}
 
 
 def _is_of_library(module: str, modules: bool = True) -> bool:
-    """Whether a function or a class is of a library, whose objects do not change. Of wengert only functions are."""
+    """Whether a function or a class is of a library, which does not change. Of wengert only functions and classes are."""
     first = module.partition(".")[0]
     return first in _LIBRARIES or (modules and first == "wengert")
 

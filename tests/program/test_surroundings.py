@@ -1,0 +1,168 @@
+"""What a compiled function reaches outside of its arguments: a change of it is seen, or the function runs eagerly."""
+
+from __future__ import annotations
+
+import argparse
+import array
+import collections
+import functools
+import itertools
+import os
+import random
+import types
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import wengert as torch
+
+FACTOR = 2.0
+SETTINGS = {"a": {"b": [2.0]}}
+
+
+class Slots:
+    __slots__ = ("k",)
+
+    def __init__(self):
+        self.k = 2.0
+
+
+@dataclass(slots=True)
+class Data:
+    k: float = 2.0
+
+
+class Constant:
+    k = 2.0
+
+    @property
+    def doubled(self):
+        return 2 * self.k
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return FACTOR
+
+
+def scale(x):
+    return x * FACTOR
+
+
+def of_attribute(x):
+    """A function that reads x.k, and one that changes it."""
+    return (lambda t: t * x.k), lambda: setattr(x, "k", x.k + 3.0)
+
+
+def of_element(x, key=0):
+    return (lambda t: t * x[key]), lambda: x.__setitem__(key, x[key] + 3.0)
+
+
+def change_global(change=3.0):
+    global FACTOR
+    FACTOR += change
+
+
+def module():
+    made = types.ModuleType("a_module_of_a_user")
+    made.__dict__.update(k=2.0, __spec__=None)
+    return made
+
+
+def by_class():
+    x = Constant()
+    return (lambda t: t * x.k), lambda: setattr(Constant, "k", Constant.k + 3.0)
+
+
+def by_property():
+    x = Constant()
+    x.__dict__["k"] = 2.0
+    return (lambda t: t * x.doubled), lambda: x.__dict__.__setitem__("k", 5.0)
+
+
+def in_environment():
+    os.environ["WENGERT_TEST_FACTOR"] = "2"
+    return (lambda t: t * float(os.environ["WENGERT_TEST_FACTOR"])), lambda: os.environ.__setitem__("WENGERT_TEST_FACTOR", "5")
+
+
+def array_of(x):
+    return (lambda t: t * float(x[0])), lambda: x.__setitem__(0, 5.0)
+
+
+def of_optimizer():
+    optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.5)
+    return (lambda t: t * optimizer.param_groups[0]["lr"]), lambda: optimizer.param_groups[0].__setitem__("lr", 0.25)
+
+
+CASES = {
+    "a global": lambda: (lambda t: t * FACTOR, change_global),
+    "a global of a function that it calls": lambda: (scale, change_global),
+    "a global of a decorated function": lambda: (torch.no_grad()(scale), change_global),
+    "a global of __getattr__": lambda: ((lambda x: lambda t: t * x.missing)(Constant()), change_global),
+    "globals()": lambda: (lambda t: t * globals()["FACTOR"], change_global),
+    "a nested container": lambda: (lambda t: t * SETTINGS["a"]["b"][0], lambda: SETTINGS["a"]["b"].__setitem__(0, 7.0)),
+    "a deque": lambda: of_element(collections.deque([2.0])),
+    "an array of Python": lambda: of_element(array.array("d", [2.0])),
+    "an element of an array": lambda: array_of(np.ones(3)),
+    "an element of a large array": lambda: array_of(np.ones(20_000)),
+    "a long list": lambda: of_element([float(i) for i in range(30_000)], 29_999),
+    "slots": lambda: of_attribute(Slots()),
+    "a data class": lambda: of_attribute(Data()),
+    "a namespace": lambda: of_attribute(types.SimpleNamespace(k=2.0)),
+    "arguments of a program": lambda: of_attribute(argparse.Namespace(k=2.0)),
+    "an attribute of a class": by_class,
+    "a property": by_property,
+    "a module": lambda: of_attribute(module()),
+    "a partial": lambda: (functools.partial(lambda factor, t: t * factor[0], SETTINGS["a"]["b"]), lambda: SETTINGS["a"]["b"].append(1.0) or SETTINGS["a"]["b"].__setitem__(0, 9.0)),
+    "the environment": in_environment,
+    "settings of an optimizer": of_optimizer,
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.* runs eagerly from now on:RuntimeWarning")
+@pytest.mark.parametrize("name", CASES)
+def test_a_change_of_what_a_function_reaches_is_seen(name):
+    function, change = CASES[name]()
+    compiled = torch.compile(function)
+    x = torch.tensor([1.0, -2.0])
+    for _ in range(3):
+        assert torch.equal(compiled(x), function(x))
+    change()
+    for _ in range(3):
+        assert torch.equal(compiled(x), function(x))
+
+
+GENERATOR = np.random.default_rng(0)
+FRESH = {
+    "an iterator": lambda: (lambda counter: lambda t: t * next(counter))(itertools.count(1)),
+    "a generator": lambda: (lambda numbers: lambda t: t * next(numbers))(i for i in range(100)),
+    "random numbers of Python": lambda: lambda t: t * random.random(),
+    "random numbers of NumPy": lambda: lambda t: t * np.random.rand(),  # noqa: NPY002
+    "a generator of NumPy": lambda: lambda t: t * GENERATOR.random(),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.* runs eagerly from now on:RuntimeWarning")
+@pytest.mark.parametrize("name", FRESH)
+def test_numbers_are_drawn_anew_in_each_call(name):
+    compiled = torch.compile(FRESH[name]())
+    assert len({compiled(torch.ones(1)).item() for _ in range(5)}) == 5
+
+
+@pytest.mark.parametrize("name", ["a global", "slots", "a data class", "arguments of a program", "a property", "an element of an array"])
+def test_what_can_be_compared_is_recorded(name):
+    function, change = CASES[name]()
+    compiled = torch.compile(function, fullgraph=True)
+    x = torch.tensor([1.0, -2.0])
+    for _ in range(3):
+        compiled(x)
+    change()
+    compiled(x)
+    assert len(compiled.recordings) == 2 and compiled.recordings[1].runs == 2
+
+
+def test_a_refusal_names_the_object():
+    counter = itertools.count(1)
+    with pytest.raises(RuntimeError, match=r"it reaches .*counter, an object of itertools.count, and a change of it would not be seen"):
+        torch.compile(lambda t: t * next(counter), fullgraph=True)(torch.ones(1))
