@@ -11,9 +11,9 @@ import enum
 import re
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from functools import partial
-from operator import is_
+from operator import is_, itemgetter
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -81,6 +81,8 @@ class Surroundings:
         self.names: list[str] = []  # of the containers
         self._seen: set[int] = set()
         self._cells: list[tuple[CellType, Any, str]] = []  # of closures, with their contents
+        self._empty: list[Any] = []  # containers without elements
+        self._namespaces: list[tuple[Any, Any, Any, str]] = []  # of modules: (reader, dict, values, path)
         self._containers: list[tuple[Any, list[Any], list[Any]]] = []  # (container, its keys, its values)
         self._arrays: list[tuple[np.ndarray, np.ndarray, str]] = []  # with their copies
         self._optimizers: list[tuple[Any, str]] = []
@@ -119,7 +121,7 @@ class Surroundings:
             yield from self._class_parts(x, path)
         elif isinstance(x, ModuleType):
             if not _is_of_library(x.__name__):
-                yield from self._keep(vars(x), path)
+                yield from self._names_of(vars(x), dict.fromkeys(vars(x)), path)
         elif isinstance(x, BuiltinFunctionType):
             if not isinstance(x.__self__, (ModuleType, type(None))):
                 yield x.__self__, path + ".__self__"
@@ -160,7 +162,7 @@ class Surroundings:
     def _class_parts(self, cls: type, path: str) -> Iterator[tuple[Any, str]]:
         if _is_of_library(cls.__module__):
             return
-        yield from self._keep(cls, path)
+        yield from self._keep(vars(cls), path)
         yield from ((base, path) for base in cls.__bases__)
 
     def _keep_array(self, x: np.ndarray, path: str) -> None:
@@ -189,8 +191,7 @@ class Surroundings:
         if not names:
             return
         values = [namespace[name] for name in names]
-        self._containers.append((namespace, names, values))
-        self.names.append(path)
+        self._namespaces.append((itemgetter(*names, names[0]), namespace, (*values, values[0]), path))
         for name, value in zip(names, values, strict=True):
             if isinstance(value, ModuleType) and _is_of_library(value.__name__):
                 parts = value.__name__.split(".")
@@ -207,6 +208,8 @@ class Surroundings:
         keys, values = _items(container)
         if isinstance(container, CellType):
             self._cells.append((container, values[0], path))
+        elif not values and isinstance(container, Sized):
+            self._empty.append(container)
         elif not isinstance(container, (tuple, frozenset)):  # these do not change
             self._containers.append((container, keys, values))
             self.names.append(path)
@@ -223,10 +226,20 @@ class Surroundings:
                 pass
             if not _equals(cell, [None], [value]):
                 return path
+        if any(self._empty):
+            return "a container that was empty"
+        for read, namespace, expected, path in self._namespaces:
+            try:
+                found = read(namespace)
+            except KeyError:
+                return path
+            if not all(map(is_, found, expected)) and not _are_equal(found, expected):
+                return path
         for i, (container, keys, values) in enumerate(self._containers):
-            if container.__class__ is list and len(container) == len(values) and all(map(is_, container, values)):
+            kind = container.__class__
+            if kind is list and len(container) == len(values) and all(map(is_, container, values)):
                 continue
-            if container.__class__ is dict and len(container) == len(keys):
+            if (kind is dict or kind is MappingProxyType) and len(container) == len(keys):
                 if all(map(is_, container.values(), values)) and all(map(is_, container, keys)):
                     continue
             if not _equals(container, keys, values):
@@ -248,9 +261,6 @@ class _Slots:
 def _items(container: Any) -> tuple[list[Any], list[Any]]:
     if isinstance(container, _Slots):
         return container.names, [getattr(container.x, name, _EMPTY) for name in container.names]
-    if isinstance(container, type):
-        found = {name: x for name, x in vars(container).items() if name not in _OF_CLASSES}
-        return list(found), list(found.values())
     if isinstance(container, (dict, MappingProxyType)):
         return list(container), list(container.values())
     if isinstance(container, CellType):
@@ -262,13 +272,14 @@ def _items(container: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _equals(container: Any, keys: list[Any], values: list[Any]) -> bool:
-    """Whether the container holds these values at these keys. Of the dict of a module, only these keys are compared."""
-    if isinstance(container, dict) and "__name__" in container and "__spec__" in container:
-        found = [container.get(key, _EMPTY) for key in keys]
-    else:
-        new_keys, found = _items(container)
-        if len(found) != len(values) or (isinstance(container, dict) and new_keys != keys):
-            return False
+    """Whether the container holds these values at these keys."""
+    new_keys, found = _items(container)
+    if len(found) != len(values) or (isinstance(container, (dict, MappingProxyType)) and new_keys != keys):
+        return False
+    return _are_equal(found, values)
+
+
+def _are_equal(found: Any, values: Any) -> bool:
     return all(a is b or _is_equal_number(a, b) for a, b in zip(found, values, strict=True))
 
 
@@ -281,7 +292,6 @@ def is_optimizer(x: Any) -> bool:
     return any(c.__module__ == "wengert.optim.optimizer" and c.__name__ == "Optimizer" for c in type(x).__mro__)
 
 
-_OF_CLASSES = frozenset({"__dict__", "__weakref__", "__doc__", "__abstractmethods__", "__annotations__"})
 _LIBRARIES = frozenset({"numpy", "scipy", *sys.stdlib_module_names}) - {"__main__"}
 
 
