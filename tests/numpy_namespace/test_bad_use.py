@@ -133,3 +133,34 @@ def test_foreign_operands_take_over():
     with pytest.raises(TypeError):
         x += object()
     assert wengert.asarray(x + numpy.float64(1)).tolist() == [2.0, 2.0]
+
+
+ASKING = {"info", "show_config", "show_runtime", "test"}  # they print
+
+
+@pytest.mark.parametrize("name", sorted(name for name in dir(numpy) if callable(getattr(numpy, name)) and name not in ASKING))
+@pytest.mark.filterwarnings("ignore")
+def test_a_write_into_a_view_reaches_the_array_with_its_history(name):
+    """Of every public function, in each way that it can be called: its result is a copy, a view with history, or read-only."""
+    function = getattr(np, name, None)
+    if function is None or isinstance(function, type):
+        return
+    weight = np.asarray([2.0])
+    wengert.asarray(weight).requires_grad_()
+    for others in ((), (0,), ((2, 3),), (1,), (0, 1), ("k",)):
+        base = np.ones((2, 2, 3))
+        try:
+            result = function(base, *others)
+        except Exception:
+            continue
+        for view in result if isinstance(result, (tuple, list)) else [result]:
+            if not isinstance(view, np.ndarray) or view is base:
+                continue
+            before = numpy.array(wengert.asarray(base).detach().numpy())
+            try:
+                view[...] = weight[0] * 3
+            except (ValueError, RuntimeError, TypeError):
+                continue
+            if not numpy.array_equal(wengert.asarray(base).detach().numpy(), before):
+                assert wengert.asarray(base.sum()).requires_grad, others
+            break

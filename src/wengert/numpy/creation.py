@@ -10,7 +10,7 @@ from wengert.array_functions import creation
 from wengert.array_functions.shapes import in_memory_order
 from wengert.core.tensor import TensorBase
 from wengert.numpy.arrays import ndarray
-from wengert.numpy.functions import as_function
+from wengert.numpy.functions import as_function, with_views
 from wengert.numpy.holding import Holder, unwrap, wrap, wrapped
 
 
@@ -75,7 +75,9 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> Any:
     """Return an ndarray of the memory of x. An array with a history is refused, with BufferError."""
-    return wrapped(np.from_dlpack(x, device=device, copy=copy))
+    found: list[Any] = []
+    unwrap(x, found)
+    return wrapped(with_views(np.from_dlpack(x, device=device, copy=copy), found))
 
 
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:

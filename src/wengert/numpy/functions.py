@@ -29,7 +29,7 @@ VIEWS = {
     np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays, np.broadcast_to, np.diagonal, np.expand_dims, np.flip,
     np.fliplr, np.flipud, np.linalg.diagonal, np.linalg.matrix_transpose, np.matrix_transpose, np.moveaxis, np.permute_dims,
     np.ravel, np.reshape, np.rollaxis, np.rot90, np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.squeeze,
-    np.swapaxes, np.transpose, np.unstack,
+    np.imag, np.real, np.swapaxes, np.transpose, np.unstack,
 }  # fmt: skip
 # Functions that write into their first argument.
 WRITES = {np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask}
@@ -80,7 +80,7 @@ def run(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         except (LookupError, RuntimeError, TypeError, ValueError) as error:
             _raise_as_numpy(function, given, settings, error)
             raise
-    return _plain(function, given, settings, kwargs.get("out"))
+    return _plain(function, given, settings, kwargs.get("out"), found)
 
 
 def _raise_as_numpy(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> None:
@@ -95,7 +95,7 @@ def _raise_as_numpy(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         raise theirs from error
 
 
-def _plain(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
+def _plain(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any, tensors: list[Any]) -> Any:
     """Call a function of NumPy on the memory of tensors."""
     targets = targets_of(kwargs.get("out"))
     if function in WRITES and args and isinstance(args[0], TensorBase):
@@ -105,7 +105,33 @@ def _plain(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: An
     result = function(*[detached(x) for x in args], **settings)
     for x in targets:
         bump(x)
-    return wrapped(result) if out is None else out
+    return wrapped(with_views(result, tensors)) if out is None else out
+
+
+def with_views(result: Any, tensors: list[Any]) -> Any:
+    """Return a result with a view of the tensor in place of each array on the tensor's memory, so that writes into it are recorded.
+
+    Where the tensor has no such view, such as one of another dtype, the array is read-only.
+    """
+    if isinstance(result, (tuple, list)) and not hasattr(result, "_fields"):
+        return type(result)([with_views(x, tensors) for x in result])
+    if type(result) is not np.ndarray or result.size == 0:
+        return result
+    for tensor in tensors:
+        array = tensor._array
+        if result is array:
+            return tensor
+        if result.base is None or not np.may_share_memory(result, array):
+            continue
+        steps = [divmod(step, array.itemsize) for step in result.strides]
+        if result.dtype != array.dtype or any(rest or step < 0 for step, rest in steps):
+            result = result.view()
+            result.flags.writeable = False
+            return result
+        distance = result.__array_interface__["data"][0] - array.__array_interface__["data"][0]
+        offset = tensor.storage_offset() + distance // array.itemsize
+        return tensor.as_strided(result.shape, [step for step, _ in steps], offset)
+    return result
 
 
 def memory_to_write(tensor: Any) -> np.ndarray:
