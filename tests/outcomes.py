@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+_HINT = re.compile(r"\sHint: ")  # wengert's
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
@@ -18,7 +19,7 @@ def outcome(call: Callable[[], Any]) -> str:
             found = repr(call())
         except Exception as error:
             name = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
-            found = f"{name}: {str(error).split(' Hint: ')[0]}"
+            found = f"{name}: {_HINT.split(str(error))[0]}"
     found += "".join(f" | {w.category.__name__}: {w.message}" for w in caught)
     return _ADDRESS.sub("0x", found).replace("wengert.", "torch.")
 

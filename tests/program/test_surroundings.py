@@ -9,8 +9,11 @@ import functools
 import itertools
 import os
 import random
+import subprocess
+import sys
 import types
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -166,3 +169,12 @@ def test_a_refusal_names_the_object():
     counter = itertools.count(1)
     with pytest.raises(RuntimeError, match=r"it reaches .*counter, an object of itertools.count, and a change of it would not be seen"):
         torch.compile(lambda t: t * next(counter), fullgraph=True)(torch.ones(1))
+
+
+@pytest.mark.slow
+def test_recordings_are_right_once_overriding_has_begun():
+    """Overriding exchanges the code of functions, by which a recording knows what leaves a tensor. In a process of its own."""
+    begin = "import sys, pytest, wengert\nfrom wengert.overrides import TorchFunctionMode\nwith TorchFunctionMode():\n    wengert.ones(2) + 1\n"
+    run = f"sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {str(Path(__file__).with_name('test_compile.py'))!r}]))"
+    done = subprocess.run([sys.executable, "-c", begin + run], capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False)
+    assert done.returncode == 0, done.stdout[-3000:]

@@ -8,8 +8,9 @@ Each name is loaded when it is first used.
 tensor(-0.6931)
 """
 
-from importlib import import_module as _import_module
 from typing import Any as _Any
+
+from wengert._forks import import_late as _import_module
 
 _TRANSFORMS = (
     "AbsTransform AffineTransform CatTransform ComposeTransform CorrCholeskyTransform CumulativeDistributionTransform "

@@ -131,6 +131,8 @@ _KIND_IN_OPERATIONS: list[tuple[str, str, Kind]] = [
     ("_dirichlet_grad", "alpha", _OPERAND),
     ("local_response_norm", "k", _NUMBER),
     ("rrelu", "upper", _NUMBER),
+    ("_hankel_transform", "offset bias", _NUMBER),
+    ("_linear_map", "map", _ANYTHING),
 ]
 _KINDS_IN: dict[tuple[str, str], Kind] = {
     (operation, name): kind

@@ -11,6 +11,7 @@ import numpy as np
 
 from wengert.autograd.transforms import _unit_tensors
 from wengert.core.tensor import TensorBase
+from wengert.core.watched import is_stand_in, own_code
 from wengert.ops.index import write_unrecorded
 from wengert.ops.registry import OPS, Plain
 from wengert.tensor import Tensor
@@ -64,15 +65,15 @@ def load() -> None:
     for name in _CONSTANT_MAKERS.split():
         op: Any = OPS.get(name)
         if isinstance(op, Plain):
-            CREATIONS.add(id(op.fn.__code__))
+            CREATIONS.add(id(own_code(op.fn)))
     OPS["rand"]  # registers the family
     for op in list(OPS.values()):
         if isinstance(op, Plain) and isinstance(op.fn, FunctionType) and op.fn.__globals__["__name__"] == "wengert.ops.random":
-            HOSTS[id(op.fn.__code__)] = Host(op.name, op.fn, writes=op.name.endswith("_"))
-    UNITS.add(id(_unit_tensors.__code__))
-    HOSTS[id(write_unrecorded.__code__)] = Host("setitem", write_unrecorded, writes=True)
+            HOSTS[id(own_code(op.fn))] = Host(op.name, op.fn, writes=op.name.endswith("_"))
+    UNITS.add(id(own_code(_unit_tensors)))
+    HOSTS[id(own_code(write_unrecorded))] = Host("setitem", write_unrecorded, writes=True)
     for name in _LEAVING_METHODS:
-        LEAVING.add(id(getattr(Tensor, name).__code__))
+        LEAVING.add(id(own_code(getattr(Tensor, name))))
 
 
 def arguments_of(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -112,9 +113,18 @@ def is_metadata(name: str) -> bool:
 def is_public(code: CodeType) -> bool:
     """Whether the code is that of a function or method of tensors that users call. The core, which calls others, has no frames."""
     op = dict.get(OPS, code.co_name)
-    if op is not None and getattr(getattr(op, "fn", None), "__code__", None) is code:
-        return True
-    return getattr(getattr(Tensor, code.co_name, None), "__code__", None) is code
+    for function in (getattr(op, "fn", None), getattr(Tensor, code.co_name, None)):
+        if isinstance(function, FunctionType) and own_code(function) is code:
+            return True
+    return False
+
+
+def caller_of(frame: FrameType) -> FrameType | None:
+    """Return the frame that called the function of a frame. What stands in for the function while overriding is left out."""
+    found = frame.f_back
+    while found is not None and (is_stand_in(found.f_code) or found.f_globals.get("__name__") == "wengert.core.override"):
+        found = found.f_back
+    return found
 
 
 def is_data(x: Any) -> bool:

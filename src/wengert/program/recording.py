@@ -25,6 +25,7 @@ from wengert.core.node import AccumulateGrad
 from wengert.core.recorder import evaluate_each, set_program_recorder
 from wengert.core.saved import INPUT, SavedTensor
 from wengert.core.tensor import TensorBase
+from wengert.core.watched import is_stand_in
 from wengert.dtypes import dtype
 from wengert.generator import Generator
 from wengert.kernels.memory import address_of, bounds_of
@@ -427,7 +428,8 @@ class Recorder:
             for x in result if isinstance(result, (list, tuple)) else () if result is None else (result,):
                 self.constant(x._array)
             return
-        if self._internal(frame) and frame.f_back is not None and not self._internal(frame.f_back):
+        caller = origins.caller_of(frame) if self._internal(frame) and not is_stand_in(code) else None
+        if caller is not None and not self._internal(caller):
             if origins.is_data(result) and origins.is_public(code) and not origins.is_metadata(code.co_name):
                 raise Refusal(f"{code.co_name}() gives Python a value that may depend on the elements of a tensor")
 
@@ -457,7 +459,7 @@ class Recorder:
             self.add(form.GUARD, "bool", (value,), (), {"value": result})
         elif isinstance(result, int) and frame.f_code.co_name in ("__int__", "__index__", "item"):
             self.add(form.GUARD, "int", (value,), (), {"value": result})
-        elif frame.f_code.co_name == "item" and origins.is_returned(frame.f_back):
+        elif frame.f_code.co_name == "item" and origins.is_returned(origins.caller_of(frame)):
             self._items[id(result)] = result, self.computed_copy(value)
         else:
             raise Refusal(

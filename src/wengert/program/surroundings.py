@@ -34,6 +34,7 @@ from weakref import ref
 import numpy as np
 
 from wengert.core.tensor import TensorBase
+from wengert.core.watched import own_code
 
 # Objects that do not change, or whose changes no result depends on.
 _PLAIN = (
@@ -172,11 +173,11 @@ class Surroundings:
             self._arrays.append((x, x.copy(), path))
 
     def _function_parts(self, fn: FunctionType, path: str) -> Iterator[tuple[Any, str]]:
-        for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+        for name, cell in zip(own_code(fn).co_freevars, fn.__closure__ or (), strict=True):
             yield from self._keep(cell, f"{path}.{name}")
         if _is_of_library(fn.__module__ or ""):
             return
-        used = dict.fromkeys(_names(fn.__code__))
+        used = dict.fromkeys(_names(own_code(fn)))
         self._reads_settings |= not _SETTINGS.isdisjoint(used)
         if not _ENVIRONMENT.isdisjoint(used):
             self.unknown = self.unknown or f"{path}, which reads the variables of the environment"

@@ -1,7 +1,8 @@
 """The layers, losses and containers of nn, each loaded when it is first used."""
 
-from importlib import import_module as _import_module
 from typing import Any as _Any
+
+from wengert._forks import import_late as _import_module
 
 _FAMILIES = {
     "activation": (

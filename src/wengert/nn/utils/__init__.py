@@ -1,9 +1,10 @@
 """torch.nn.utils: gradients, vectors of parameters, reparametrisations, pruning, sequences of different lengths."""
 
 import sys as _sys
-from importlib import import_module as _import_module
 from types import ModuleType as _ModuleType
 from typing import Any as _Any
+
+from wengert._forks import import_late as _import_module
 
 _FAMILIES = {
     "clip_grad": "clip_grad_norm clip_grad_norm_ clip_grad_value_ clip_grads_with_norm_ get_total_norm",

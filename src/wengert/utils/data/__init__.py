@@ -3,10 +3,10 @@
 Each name is loaded when it is first used.
 """
 
-from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from wengert import errors as _errors
+from wengert._forks import import_late as _import_module
 
 _HOMES = {
     "BatchSampler": "sampler", "ChainDataset": "dataset", "ConcatDataset": "dataset", "DataLoader": "dataloader",

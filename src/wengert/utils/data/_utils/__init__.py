@@ -3,7 +3,7 @@
 Loaded when first used.
 """
 
-from importlib import import_module as _import_module
+from wengert._forks import import_late as _import_module
 
 _MODULES = ("collate", "fetch", "pin_memory", "worker")
 MP_STATUS_CHECK_INTERVAL = 5.0  # seconds between looks at the worker processes, and the longest wait for them to end
