@@ -12,7 +12,7 @@ for, and may go on with the values at hand and a hint. Nothing is imported here.
     tensors   messages about arguments, shapes, indices, dtypes and layers
 """
 
-from wengert._forks import import_late as _import_module
+from importlib import import_module as _import_module
 
 from . import classes as _classes
 from .classes import *  # noqa: F403

@@ -4,11 +4,11 @@ Signals and the coefficients of filters differentiate; designs of filters from t
 """
 
 from wengert.scipy._frame import Submodule as _Submodule
-from wengert.scipy.signal import _convolutions, _filters, _spectra, windows as windows
+from wengert.scipy.signal import _convolutions, _filters, _short_time, _spectra, windows as windows
 
 _module = _Submodule("signal", globals())
 __getattr__, __dir__ = _module.lookups()
 
-for _part in (_convolutions, _filters, _spectra):
+for _part in (_convolutions, _filters, _short_time, _spectra):
     for _name in _part.__all__:
         _module.differentiates(_name)(getattr(_part, _name))
