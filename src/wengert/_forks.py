@@ -20,6 +20,7 @@ _LATE = ("wengert", "numpy", "scipy")  # packages with modules that are imported
 # Libraries that only some functions need, and their names for people.
 OPTIONAL = {"scipy": "SciPy", "opt_einsum": "opt_einsum", "ml_dtypes": "ml_dtypes"}
 _under_way: list[tuple[str, int]] = []  # the modules that import_late is importing, and the threads
+_is_before_logging = False
 _gate = RLock()  # held while an import is added to _under_way, and by a fork
 
 
@@ -38,6 +39,8 @@ def import_late(name: str) -> ModuleType:
         return import_module(name)
     entry = (name, get_ident())
     with _gate:
+        if not name.startswith("wengert"):
+            _wait_before_logging()
         _under_way.append(entry)
     try:
         return import_module(name)
@@ -47,6 +50,18 @@ def import_late(name: str) -> ModuleType:
         raise missing_library("this call", error.name) from None
     finally:
         _under_way.remove(entry)
+
+
+def _wait_before_logging() -> None:
+    """Let a fork wait for imports before it takes the lock of logging, which those imports may need.
+
+    What was registered last runs first. SciPy and parts of NumPy import logging, which registers that it takes its lock.
+    """
+    global _is_before_logging
+    if not _is_before_logging:
+        _is_before_logging = True
+        import_module("logging")
+        _register()
 
 
 def is_installed(name: str) -> bool:
@@ -91,5 +106,9 @@ def _open_in_child() -> None:
     _gate = RLock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_finish_imports, after_in_parent=lambda: _gate.release(), after_in_child=_open_in_child)
+def _register() -> None:
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_finish_imports, after_in_parent=lambda: _gate.release(), after_in_child=_open_in_child)
+
+
+_register()

@@ -12,6 +12,7 @@ seen. The recording is then refused, and the function runs eagerly. See docs/adr
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from types import FrameType, FunctionType
@@ -549,6 +550,8 @@ def record(recorder: Recorder, fn: Callable[..., Any], args: Any, kwargs: Any) -
     global _recording
     origins.load()
     profiler = sys.getprofile()
+    collects = gc.isenabled()
+    gc.disable()  # its callbacks and finalizers are no part of the function
     _recording = True
     set_program_recorder(recorder.intercept, recorder.run_pass)
     try:
@@ -561,3 +564,5 @@ def record(recorder: Recorder, fn: Callable[..., Any], args: Any, kwargs: Any) -
     finally:
         set_program_recorder(None, None)
         _recording = False
+        if collects:
+            gc.enable()

@@ -145,6 +145,8 @@ class Surroundings:
     def _object_parts(self, x: Any, path: str) -> Iterator[tuple[Any, str]]:
         """The attributes and the class of an object."""
         kind = type(x)
+        if kind is object or kind.__module__.startswith(("wengert.core.", "wengert.ops.")):
+            return
         is_open = f"{kind.__module__}.{kind.__qualname__}" in _OPEN
         slots = [name for c in kind.__mro__ for name, member in vars(c).items() if isinstance(member, MemberDescriptorType)]
         if hasattr(x, "__wrapped__") and not isinstance(kind.__dict__.get("__wrapped__"), property):
