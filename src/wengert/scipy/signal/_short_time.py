@@ -12,8 +12,7 @@ from wengert._forks import import_late
 from wengert.array_functions.table import checked_axis, detached, fft, w
 from wengert.scipy._borders import extended
 from wengert.scipy._frame import operands
-from wengert.scipy.signal._filters import detrend as remove_trend
-from wengert.scipy.signal._spectra import freqz
+from wengert.scipy.signal._spectra import frequencies_of, freqz, length_of, overlap_of, spectra_of
 
 __all__ = ["freqz_sos", "istft", "lombscargle", "spectrogram", "stft"]
 
@@ -33,19 +32,6 @@ def _weights(window: Any, nperseg: Any, size: int | None) -> np.ndarray:
     if nperseg is not None and int(nperseg) != len(weights):
         raise ValueError("value specified for nperseg is different from length of window")
     return weights
-
-
-def _overlap(noverlap: Any, nperseg: int, usual: int) -> int:
-    noverlap = usual if noverlap is None else int(noverlap)
-    if noverlap >= nperseg:
-        raise ValueError("noverlap must be less than nperseg.")
-    return noverlap
-
-
-def _length(nfft: Any, nperseg: int) -> int:
-    if nfft is not None and int(nfft) < nperseg:
-        raise ValueError("nfft must be greater than or equal to nperseg.")
-    return nperseg if nfft is None else int(nfft)
 
 
 def _bordered(lines: Any, half: int, boundary: Any) -> Any:
@@ -71,7 +57,7 @@ def stft(
     axis = checked_axis(axis, x.ndim)
     weights = _weights(window, nperseg, x.shape[axis])
     nperseg = len(weights)
-    noverlap, nfft = _overlap(noverlap, nperseg, nperseg // 2), _length(nfft, nperseg)
+    noverlap, nfft = overlap_of(noverlap, nperseg, nperseg // 2), length_of(nfft, nperseg)
     if scaling not in ("spectrum", "psd"):
         raise ValueError(f"Parameter {scaling=} not in ['spectrum', 'psd']!")
     scale = 1 / abs(weights.sum()) if scaling == "spectrum" else 1 / np.sqrt(fs * (weights**2).sum())
@@ -79,19 +65,14 @@ def stft(
     step = nperseg - noverlap
     if padded:
         lines = extended(lines, -1, 0, (-(lines.shape[-1] - nperseg) % step) % nperseg, "constant")
-    pieces = lines.unfold(-1, nperseg, step)
-    if detrend:
-        pieces = remove_trend(pieces, -1, detrend)
-    taper = w.as_tensor(weights * scale).to(x.real.dtype)
     if return_onesided and x.is_complex():
         warnings.warn("Input data is complex, switching to return_onesided=False", stacklevel=2)
     onesided = return_onesided and not x.is_complex()
-    found = fft.rfft(pieces * taper, nfft) if onesided else fft.fft(pieces * taper, nfft)
-    frequencies = np.fft.rfftfreq(nfft, 1 / fs) if onesided else np.fft.fftfreq(nfft, 1 / fs)
+    found = spectra_of(lines, weights * scale, step, nfft, detrend, onesided)
     times = np.arange(nperseg / 2, lines.shape[-1] - nperseg / 2 + 1, step) / float(fs)
     if boundary is not None:
         times = times - (nperseg / 2) / fs
-    return w.as_tensor(frequencies), w.as_tensor(times), w.movedim(found, -1, axis)
+    return frequencies_of(nfft, fs, onesided), w.as_tensor(times), w.movedim(found, -1, axis)
 
 
 def istft(
@@ -111,8 +92,8 @@ def istft(
     nperseg = int(nperseg)
     if nfft is None:
         nfft = nperseg if input_onesided and nperseg == usual + 1 else usual
-    nfft = _length(nfft, nperseg)
-    noverlap = _overlap(noverlap, nperseg, nperseg // 2)
+    nfft = length_of(nfft, nperseg)
+    noverlap = overlap_of(noverlap, nperseg, nperseg // 2)
     step = nperseg - noverlap
     weights = _weights(window, nperseg, None)
     if scaling not in ("spectrum", "psd"):
@@ -162,7 +143,7 @@ def spectrogram(
         return frequencies, times, w.angle(found)
     power = found.real**2 + found.imag**2
     if return_onesided and not x.is_complex():
-        length = _length(nfft, len(weights))
+        length = length_of(nfft, len(weights))
         factors = np.ones(power.shape[axis])
         factors[1 : None if length % 2 else -1] = 2
         power = power * w.as_tensor(factors.reshape([-1 if d == axis else 1 for d in range(power.ndim)])).to(power.dtype)

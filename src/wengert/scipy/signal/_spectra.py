@@ -22,6 +22,39 @@ __all__ = [
 theirs = import_late("scipy.signal")
 
 
+# -- segments --------------------------------------------------------------------------------------------------------------
+
+
+def overlap_of(noverlap: Any, nperseg: int, usual: int) -> int:
+    """The number of samples that neighbouring segments share. usual: if noverlap is None."""
+    noverlap = usual if noverlap is None else int(noverlap)
+    if noverlap >= nperseg:
+        raise ValueError("noverlap must be less than nperseg.")
+    return noverlap
+
+
+def length_of(nfft: Any, nperseg: int) -> int:
+    """The length of the transform of a segment."""
+    nfft = nperseg if nfft is None else int(nfft)
+    if nfft < nperseg:
+        raise ValueError("nfft must be greater than or equal to nperseg.")
+    return nfft
+
+
+def spectra_of(lines: Any, weights: np.ndarray, step: int, nfft: int, detrend: Any, onesided: bool) -> Any:
+    """The transforms of the weighted segments of lines (..., n): (..., segments, frequencies)."""
+    pieces = lines.unfold(-1, len(weights), step)
+    if detrend:
+        pieces = remove_trend(pieces, -1, detrend)
+    pieces = pieces * w.as_tensor(weights).to(lines.real.dtype)
+    return fft.rfft(pieces, nfft) if onesided else fft.fft(pieces, nfft)
+
+
+def frequencies_of(nfft: int, fs: Any, onesided: bool) -> Any:
+    """The frequencies of spectra_of."""
+    return w.as_tensor(np.fft.rfftfreq(nfft, 1 / fs) if onesided else np.fft.fftfreq(nfft, 1 / fs))
+
+
 # -- spectra -------------------------------------------------------------------------------------------------------------
 
 
@@ -41,20 +74,11 @@ def csd(
     else:
         weights = np.asarray(detached(window), np.float64)
         nperseg = len(weights)
-    noverlap = nperseg // 2 if noverlap is None else int(noverlap)
-    nfft = nperseg if nfft is None else int(nfft)
-    if noverlap >= nperseg:
-        raise ValueError("noverlap must be less than nperseg.")
-    if nfft < nperseg:
-        raise ValueError("nfft must be greater than or equal to nperseg.")
+    noverlap, nfft = overlap_of(noverlap, nperseg, nperseg // 2), length_of(nfft, nperseg)
     onesided = return_onesided and not x.is_complex() and not y.is_complex()
-    taper = w.as_tensor(weights).to(x.real.dtype)
 
     def spectra(z: Any) -> Any:
-        pieces = w.movedim(z, axis, -1).unfold(-1, nperseg, nperseg - noverlap)
-        if detrend:
-            pieces = remove_trend(pieces, -1, detrend)
-        return fft.rfft(pieces * taper, nfft) if onesided else fft.fft(pieces * taper, nfft)
+        return spectra_of(w.movedim(z, axis, -1), weights, nperseg - noverlap, nfft, detrend, onesided)
 
     first = spectra(x)
     product = w.conj(first) * (first if same else spectra(y))
@@ -72,8 +96,7 @@ def csd(
         raise ValueError(f'average must be "mean" for tensors, got {average}')
     found = w.mean(product, -2)
     found = found.real if same else found
-    frequencies = w.as_tensor(np.fft.rfftfreq(nfft, 1 / fs) if onesided else np.fft.fftfreq(nfft, 1 / fs))
-    return frequencies, w.movedim(found, -1, axis)
+    return frequencies_of(nfft, fs, onesided), w.movedim(found, -1, axis)
 
 
 def welch(
