@@ -6,10 +6,11 @@ from typing import Any
 
 from numpy import fft as _theirs
 
-from wengert.numpy.functions import public
+from wengert.numpy.functions import lookups
 from wengert.numpy.holding import wrapped
 
 __all__ = [name for name in dir(_theirs) if not name.startswith("_")]
+__getattr__, __dir__ = lookups(_theirs, globals())
 
 
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
@@ -24,14 +25,3 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -
 
 def _of_dtype(frequencies: Any, dtype: Any) -> Any:
     return frequencies if dtype is None else frequencies.astype(dtype)
-
-
-def __getattr__(name: str) -> Any:
-    found = public(_theirs, name)
-    if not name.startswith("_"):
-        globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return __all__

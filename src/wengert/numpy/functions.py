@@ -413,4 +413,16 @@ def public(module: Any, name: str) -> Any:
     return as_function(found)
 
 
-__all__ = ["Grid", "Holder", "as_function", "is_differentiated", "public", "run", "ufunc"]
+def lookups(module: Any, namespace: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the functions __getattr__ and __dir__ of a module that stands in for one of NumPy. namespace: its globals."""
+
+    def find(name: str) -> Any:
+        found = public(module, name)
+        if not name.startswith("_"):
+            namespace[name] = found
+        return found
+
+    return find, lambda: namespace["__all__"]
+
+
+__all__ = ["Grid", "Holder", "as_function", "is_differentiated", "lookups", "public", "run", "ufunc"]

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy import linalg as _theirs
 
-from wengert.numpy.functions import public
+from wengert.numpy.functions import lookups
 
 __all__ = [name for name in dir(_theirs) if not name.startswith("_")]
-
-
-def __getattr__(name: str) -> Any:
-    found = public(_theirs, name)
-    if not name.startswith("_"):
-        globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lookups(_theirs, globals())

@@ -119,6 +119,13 @@ class Distribution:
         shapes, loc, scale = self.parameters(args, kwds)
         return self._where_valid(shapes, scale, scale * scale * self.moments(shapes)[1] + 0.0 * loc)
 
+    def median(self, *args: Any, **kwds: Any) -> Any:
+        return self.ppf(0.5, *args, **kwds)
+
+    def interval(self, confidence: Any, *args: Any, **kwds: Any) -> Any:
+        """The ends of the interval with equal areas around the median."""
+        return self.ppf((1 - confidence) / 2, *args, **kwds), self.ppf((1 + confidence) / 2, *args, **kwds)
+
     def std(self, *args: Any, **kwds: Any) -> Any:
         found = self.var(*args, **kwds)
         return w.sqrt(found) if holds_tensor([found]) else np.sqrt(found)
@@ -195,13 +202,6 @@ class Continuous(Distribution):
 
     def isf(self, q: Any, *args: Any, **kwds: Any) -> Any:
         return self._evaluated("isf", q, args, kwds)
-
-    def median(self, *args: Any, **kwds: Any) -> Any:
-        return self.ppf(0.5, *args, **kwds)
-
-    def interval(self, confidence: Any, *args: Any, **kwds: Any) -> Any:
-        """The ends of the interval with equal areas around the median."""
-        return self.ppf((1 - confidence) / 2, *args, **kwds), self.ppf((1 + confidence) / 2, *args, **kwds)
 
     def nnlf(self, theta: Any, x: Any) -> Any:
         """The negative log-likelihood of theta = (*shapes, loc, scale), summed over x. It is inf if it is not finite."""
@@ -354,12 +354,6 @@ class Discrete(Distribution):
 
     def isf(self, q: Any, *args: Any, **kwds: Any) -> Any:
         return self.plain("isf", q, *args, **kwds)
-
-    def median(self, *args: Any, **kwds: Any) -> Any:
-        return self.ppf(0.5, *args, **kwds)
-
-    def interval(self, confidence: Any, *args: Any, **kwds: Any) -> Any:
-        return self.ppf((1 - confidence) / 2, *args, **kwds), self.ppf((1 + confidence) / 2, *args, **kwds)
 
     def nnlf(self, theta: Any, x: Any) -> Any:
         """The negative log-likelihood of theta = (*shapes, loc), summed over x."""
