@@ -97,10 +97,6 @@ def _example(case: Case) -> str | None:
     inputs = [shown(x, spec) for x, spec in zip(values, case.sample.inputs, strict=True)]
     params = [f"{name}={_literal(value)}" for name, value in case.sample.params.items()]
     called = operators_page.names(case.op)[0]
-    writes = called.endswith("_") and called.startswith("Tensor.")
-    if writes and given:
-        lines[0] = lines[0].replace(", requires_grad=True", "")
-        given.remove(inputs[0]) if inputs[0] in given else None
     call = ", ".join([*inputs, *params])
     if called.startswith("Tensor."):
         if not inputs or inputs[0] not in LETTERS:
@@ -110,7 +106,7 @@ def _example(case: Case) -> str | None:
         call = f"torch.{called}({call})"
     if case.is_random:
         lines.append("_ = torch.manual_seed(0)")
-    return _run([*lines, f"result = {call}", "result"], given)
+    return _run(lines, "result" if len(arrays) > 1 else "y", call, given)
 
 
 def _literal(value: Any) -> str:
@@ -120,27 +116,24 @@ def _literal(value: Any) -> str:
     return text if re.fullmatch(r"[\w\s.,()\[\]'+-]*", text) else f"<{text}>"  # what is no literal fails to compile
 
 
-def _run(lines: list[str], given: list[str]) -> str | None:
-    """Run the lines, and return them with what they print, and with the gradients of the inputs that require grad."""
+def _run(lines: list[str], name: str, call: str, given: list[str]) -> str | None:
+    """Run the lines and the call, and return them with the result, under this name, and the gradients of the inputs given."""
     names: dict[str, Any] = {"torch": wengert, "inf": float("inf"), "nan": float("nan")}
     shown = []
     with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         try:
-            for line in lines[:-1]:
+            for line in (*lines, f"{name} = {call}"):
                 exec(line, names)
                 shown.append(f">>> {line}")
-            result = names["result"]
+            result = names[name]
             printed = repr(result)
             if result is None or len(printed.splitlines()) > LONGEST or "nan" in printed:
                 return None
-            shown[-1] = shown[-1].replace("result = ", "y = ", 1) if "y = torch" not in "".join(shown[:-1]) else shown[-1]
-            name = shown[-1].split()[1]
             shown += [f">>> {name}", printed]
             differentiable = isinstance(result, TensorBase) and result.requires_grad
             if differentiable and given:
                 total = f"{name}.sum()" + (".real" if result.is_complex() else "")
-                names[name] = result
                 wanted = given[0] if len(given) == 1 else f"({', '.join(given)}), allow_unused=True"
                 code = f"torch.autograd.grad({total}, {wanted})"
                 shown += [f">>> {code}", repr(eval(code, names))]

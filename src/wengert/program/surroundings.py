@@ -79,12 +79,11 @@ class Surroundings:
     def __init__(self, fn: Any) -> None:
         self.tensors: list[TensorBase] = []
         self.unknown: str | None = None
-        self.names: list[str] = []  # of the containers
         self._seen: set[int] = set()
         self._cells: list[tuple[CellType, Any, str]] = []  # of closures, with their contents
         self._empty: list[Any] = []  # containers without elements
         self._namespaces: list[tuple[Any, Any, Any, str]] = []  # of modules: (reader, dict, values, path)
-        self._containers: list[tuple[Any, list[Any], list[Any]]] = []  # (container, its keys, its values)
+        self._containers: list[tuple[Any, list[Any], list[Any], str]] = []  # (container, its keys, its values, path)
         self._arrays: list[tuple[np.ndarray, np.ndarray, str]] = []  # with their copies
         self._optimizers: list[tuple[Any, str]] = []
         self._reads_settings = False  # of optimizers
@@ -214,8 +213,7 @@ class Surroundings:
         elif not values and isinstance(container, Sized):
             self._empty.append(container)
         elif not isinstance(container, (tuple, frozenset)):  # these do not change
-            self._containers.append((container, keys, values))
-            self.names.append(path)
+            self._containers.append((container, keys, values, path))
         for key, value in zip(keys, values, strict=True):
             yield value, f"{path}.{key}" if isinstance(key, str) else path if key is None else f"{path}[{key!r}]"
 
@@ -238,7 +236,7 @@ class Surroundings:
                 return path
             if not all(map(is_, found, expected)) and not _are_equal(found, expected):
                 return path
-        for i, (container, keys, values) in enumerate(self._containers):
+        for container, keys, values, path in self._containers:
             kind = container.__class__
             if kind is list and len(container) == len(values) and all(map(is_, container, values)):
                 continue
@@ -246,7 +244,7 @@ class Surroundings:
                 if all(map(is_, container.values(), values)) and all(map(is_, container, keys)):
                     continue
             if not _equals(container, keys, values):
-                return self.names[i]
+                return path
         for array, copy, path in self._arrays:
             if array.shape != copy.shape or array.dtype != copy.dtype or array.tobytes() != copy.tobytes():
                 return path
