@@ -68,7 +68,7 @@ def as_variable(x: Any) -> Any:
         raise errors.ElementError(f"Thing passed to transform API must be Tensor, got {type(x)}")
     if not is_differentiable(x._array):
         raise errors.integer_requires_grad(dtype=x._array.dtype)
-    alias: Any = x.view_as(x)  # type: ignore[attr-defined]  # a TensorBase is a Tensor
+    alias: Any = x.view(x._array.shape)  # type: ignore[attr-defined]  # a TensorBase is a Tensor
     if not alias.requires_grad:
         alias.requires_grad = True
     return alias

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core.tensor import TensorBase, wrap
 from wengert.hips.boxes import is_traced, value_of
 from wengert.hips.doors import door
 from wengert.hips.tape import Recorded, make_jvp as _make_jvp, make_vjp as _make_vjp
@@ -27,10 +28,12 @@ def _checked(fun: Any, x: Any, message: str) -> tuple[Recorded, Any]:
     """Run fun on the tape. Raises TypeError unless it returns one real number. Returns (record, one in the shape of the output)."""
     recorded = Recorded(fun, x)
     found = recorded.output
-    array = getattr(found, "_array", found)
-    if isinstance(array, np.ndarray):
+    if isinstance(found, TensorBase):
+        array: Any = found._array
         size = array.size * (2 if array.dtype.kind == "c" else 1)
-        one: Any = np.ones(array.shape, array.dtype)
+        ones = np.empty(array.shape, array.dtype)
+        ones.fill(1)
+        one = wrap(ones)
     else:
         space = vspace(found)
         size, one = space.size, space.ones()

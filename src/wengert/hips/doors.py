@@ -77,21 +77,25 @@ def _as_tensor(x: np.ndarray) -> Any:
     return array(x, copy=None)
 
 
+# Operands that are neither boxes nor tensors, and that operations of wengert take as they are.
+_OPERANDS = frozenset({np.ndarray, float, int, bool, complex, np.float64, np.float32, np.int64, np.bool_, np.complex128})
+
+
 def _ufunc(ufunc: np.ufunc) -> Callable[..., Any]:
     ours = UFUNCS.get(ufunc.__name__)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         if kwargs or ours is None:
             return _run_ufunc(run, ufunc, args, kwargs)
+        has_box = False
         for x in args:
-            if type(x) is ArrayBox:
-                break
-        else:
-            if not _holds_box(args):
-                return ufunc(*args)
-        for x in args:
-            if isinstance(x, (list, tuple, Box)):
+            kind = type(x)
+            if kind is ArrayBox:
+                has_box = True
+            elif kind not in _OPERANDS:
                 return _run_ufunc(run, ufunc, args, kwargs)
+        if not has_box:
+            return ufunc(*args)
         found = ours(*args)
         if type(found) is Tensor and found._requires_grad:
             found.__class__ = ArrayBox
@@ -112,6 +116,8 @@ def _run_ufunc(run: Any, ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[st
     if ufunc.__name__ not in UFUNCS:
         raise not_defined("VJP", ufunc, args)
     args = tuple([array(x) if isinstance(x, (list, tuple)) else x for x in args])
+    if not kwargs:
+        return boxed(UFUNCS[ufunc.__name__](*args), args)
     if "out" in kwargs:
         out = kwargs["out"]
         kwargs = {**kwargs, "out": out if isinstance(out, tuple) else (out,)}

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.forward_ad import attach_tangent, detach_tangent
-from wengert.autograd.transforms import as_variable, detach_result, gradients_in, leads_outside
+from wengert.autograd.transforms import as_variable, detach_result, leads_outside
 from wengert.core.dual import opened_level
 from wengert.core.engine import run_backward
 from wengert.core.modes import grad_enabled, set_recording
@@ -64,14 +64,17 @@ def as_tensor(x: Any) -> Any:
     return x if isinstance(x, TensorBase) else wrap(array_of(x))
 
 
+_ARRAYS = frozenset({np.ndarray, float, np.float64, complex, np.complex128})
+
+
 def _variable(x: Any) -> Any:
     """Return the tensor or box that a function is called with in place of x."""
+    if type(x) in _ARRAYS or isinstance(x, (np.ndarray, np.floating, np.complexfloating)):
+        return new_variable(array_of(x))
     if isinstance(x, TensorBase):
         found = as_variable(x)
         found.__class__ = ArrayBox
         return found
-    if isinstance(x, np.ndarray) or type(x) in (float, complex) or isinstance(x, (np.floating, np.complexfloating)):
-        return new_variable(array_of(x))
     kind = Box.type_mappings.get(type(x))
     if kind is None:
         raise TypeError(f"Can't differentiate w.r.t. type {type(x)}")
@@ -109,7 +112,7 @@ def _tensor_of(x: Any) -> Any:
 
 def _conjugate(x: Any) -> Any:
     """Exchange HIPS's convention for the cotangents of complex numbers with torch's."""
-    return x.conj() if x.is_complex() else x
+    return x.conj() if x._array.dtype.kind == "c" else x
 
 
 class Recorded:
@@ -118,30 +121,50 @@ class Recorded:
     value: what the function returned, as its caller sees it. output: the same, on the tape.
     """
 
+    __slots__ = (
+        "_form", "_is_kept", "_is_plain", "_leads_outside", "_outer", "_output_form", "_output_leaves", "_outputs", "_tensors",
+        "_variables", "output",
+    )  # fmt: skip
+
     def __init__(self, fun: Callable[[Any], Any], x: Any) -> None:
         self._form: Any = None  # the structure of x, if it is a container
-        leaves = [x]
-        if isinstance(x, (tuple, list, dict)):
-            leaves, self._form = tree_flatten(x)
-        self._outer = _depth.value > 0 or any(isinstance(leaf, TensorBase) for leaf in leaves)
-        keep = self._outer and grad_enabled()
-        if grad_enabled():
+        self._output_form: Any = None  # the structure of the output, if it is a container
+        leaves, tensors = [x], []
+        if type(x) not in _ARRAYS:
+            if isinstance(x, (tuple, list, dict)):
+                leaves, self._form = tree_flatten(x)
+            tensors = [leaf for leaf in leaves if isinstance(leaf, TensorBase)]
+        self._outer = _depth.value > 0 or bool(tensors)  # whether results may have a history that leads outside
+        recording = grad_enabled()
+        if recording:
             self._run(fun, leaves)
         else:
             with set_recording(True):
                 self._run(fun, leaves)
-        self._output_form: Any = None  # the structure of the output, if it is a container
-        self._output_leaves = [self.output]
-        if isinstance(self.output, (tuple, list, dict)):
-            self._output_leaves, self._output_form = tree_flatten(self.output)
-        self._outputs = [leaf if isinstance(leaf, TensorBase) else _tensor_of(leaf) for leaf in self._output_leaves]
-        self._leads_outside = keep and leads_outside(self._outputs, self._tensors)
-        if not any(o.requires_grad for o in self._outputs):
+        output = self.output
+        self._outputs = self._output_leaves = [output]
+        if not isinstance(output, TensorBase):
+            if isinstance(output, (tuple, list, dict)):
+                self._output_leaves, self._output_form = tree_flatten(output)
+            self._outputs = [leaf if isinstance(leaf, TensorBase) else _tensor_of(leaf) for leaf in self._output_leaves]
+        # If each variable is the alias of a tensor with a history, whatever has a history leads outside.
+        self._is_kept = bool(tensors) and len(tensors) == len(leaves) and all(t.requires_grad for t in tensors)
+        keep = self._outer and recording
+        self._leads_outside = keep and (self._is_kept or leads_outside(self._outputs, self._tensors))
+        # Whether a pull-back goes from one array to one array, and is not recorded.
+        self._is_plain = not self._outer and type(output) is type(self._variables[0]) is ArrayBox and self._form is None
+        for found in self._outputs:
+            if found.requires_grad:
+                break
+        else:
+            self._is_plain = False
             warnings.warn("Output seems independent of input.", stacklevel=4)
 
     def _run(self, fun: Callable[[Any], Any], leaves: list[Any]) -> None:
         self._variables = [_variable(leaf) for leaf in leaves]
-        self._tensors = [v if isinstance(v, TensorBase) else _tensor_of(v) for v in self._variables]
+        self._tensors = self._variables
+        if Box.types:  # a variable may be a box of a value that is no array
+            self._tensors = [_tensor_of(v) for v in self._variables]
         _depth.value += 1
         try:
             self.output = fun(self._variables[0] if self._form is None else tree_unflatten(self._variables, self._form))
@@ -156,41 +179,53 @@ class Recorded:
 
     def pull_back(self, cotangent: Any, retain_graph: bool = True) -> Any:
         """Return the cotangent of the argument, in its structure, given that of the output."""
+        if self._is_plain and not _depth.value:  # the steps below, without lists
+            root: Any = gradient_edge(self.output)
+            target: Any = gradient_edge(self._variables[0])
+            plain: Any = run_backward([root], [_seed(cotangent, self.output)], retain_graph, False, [target], False)
+            return self._gradient(self._variables[0], plain[0], False)
         seeds = [cotangent] if self._output_form is None else tree_flatten(cotangent)[0]
+        roots: Any = []
         handed = []
         for leaf, output, seed in zip(self._output_leaves, self._outputs, seeds, strict=True):
             if isinstance(leaf, Box):
                 leaf._node.cotangents.append(seed)
                 seed = np.zeros(())
-            handed.append(_seed(seed, output))
-        outer = self._outer or _depth.value > 0
-        create_graph = outer and grad_enabled() and (self._leads_outside or any(s.requires_grad for s in handed))
-        if len(handed) == 1 and not create_graph and self._outputs[0].requires_grad:  # as below, without a look at the arguments
-            targets: Any = [gradient_edge(t) for t in self._tensors]
-            parts: Any = run_backward([gradient_edge(self._outputs[0])], handed, retain_graph, False, targets, False)  # type: ignore[list-item]
-            found = [wrap(np.zeros_like(t._array)) if g is None else g for g, t in zip(parts, self._tensors, strict=True)]
-        else:
-            found = gradients_in(self._outputs, self._tensors, handed, retain_graph or create_graph, create_graph)
-        found = [self._gradient(v, g, create_graph) for v, g in zip(self._variables, found, strict=True)]
+            root = gradient_edge(output)
+            if root is not None:
+                roots.append(root)
+                handed.append(_seed(seed, output))
+        create_graph = (self._outer or _depth.value > 0) and grad_enabled()
+        create_graph = create_graph and (self._leads_outside or any(seed.requires_grad for seed in handed))
+        targets: Any = [gradient_edge(t) for t in self._tensors]
+        parts: Any = [None] * len(targets)
+        if roots:
+            parts = run_backward(roots, handed, retain_graph or create_graph, create_graph, targets, False)
+        found = [self._gradient(v, part, create_graph) for v, part in zip(self._variables, parts, strict=True)]
         return found[0] if self._form is None else tree_unflatten(found, self._form)
 
     def _gradient(self, variable: Any, gradient: Any, keep: bool) -> Any:
+        """Return the gradient in a variable. gradient: a tensor, or None for zeros."""
         if isinstance(variable, Box):
             return variable._node.take()
+        if gradient is None:
+            gradient = wrap(np.zeros_like(variable._array))
         return self._released(_conjugate(gradient), keep)
 
     def _released(self, x: Any, keep: bool) -> Any:
         """Return a result without the history that ends at the variables."""
         if not isinstance(x, TensorBase):
             return x
-        return boxed(detach_result(x, self._tensors, True)) if keep or self._outer else value_of(x)
+        if not keep and not self._outer:
+            return value_of(x)
+        return boxed(x if self._is_kept else detach_result(x, self._tensors, True))
 
 
 def _seed(seed: Any, output: Any) -> Any:
     """Return the cotangent of an output as a tensor of its shape and dtype."""
     if isinstance(seed, TensorBase):
         found: Any = seed
-        if found.shape != output.shape:
+        if found._array.shape != output._array.shape:
             found = found.expand(output.shape)
         return _conjugate(found)
     if type(seed) is np.ndarray and seed.dtype == np.float64 == output._array.dtype and seed.shape == output._array.shape:
@@ -198,8 +233,8 @@ def _seed(seed: Any, output: Any) -> Any:
     array = np.asarray(seed)
     if array.dtype != output._array.dtype:
         array = (array if output.is_complex() or array.dtype.kind != "c" else array.real).astype(output._array.dtype)
-    if array.shape != output.shape:
-        array = np.broadcast_to(array, output.shape)
+    if array.shape != output._array.shape:
+        array = np.broadcast_to(array, output._array.shape)
     return wrap(np.conj(array) if array.dtype.kind == "c" else array.copy())
 
 

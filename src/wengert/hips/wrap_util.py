@@ -47,6 +47,9 @@ def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
             if is_recorded(args):
                 return record(nary_f, args, kwargs)
 
+            if single and len(args) == 1 and not kwargs:
+                return unary_operator(fun, args[argnum], *operator_args, **operator_kwargs)
+
             def unary_f(x: Any) -> Any:
                 given = list(args)
                 if single:
