@@ -17,6 +17,7 @@ __all__ = [
     "is_dynamo_compiling", "is_exporting", "list_backends", "reset", "set_stance", "wrap_numpy",
 ]  # fmt: skip
 
+_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 _EAGER = frozenset({"eager", "aot_eager"})
 
 
@@ -42,10 +43,11 @@ def compile(
     recordings, `.explain()` a text about them.
 
     fullgraph: raise CompileError, a RuntimeError, instead of running eagerly. backend: "eager" returns `model`; "auto" and all
-    other names of torch's backends record. disable: return `model`. dynamic, mode, options: accepted without effect.
+    other names of torch's backends record. disable: return `model`. options: {"exact": True} keeps sums in the order of the eager
+    operations, so that all results are eager's bit for bit. mode: one of torch's, which are the same here.
     A Module is returned as it is: compile the function that makes a step with it.
 
-    Raises MissingFeatureError for backend="c".
+    Raises MissingFeatureError for backend="c", RuntimeError for another mode or option, or for both together.
 
     >>> import wengert
     >>> @wengert.compile
@@ -64,9 +66,24 @@ def compile(
         )
     if not callable(model):
         raise TypeError(f"compile() expects a function or a module, got {type(model).__name__}")
+    exact = _read_options(mode, options)
     if disable or backend in _EAGER or isinstance(model, Compiled) or hasattr(model, "_compiled_call_impl"):
         return model
-    return Compiled(model, fullgraph)
+    return Compiled(model, fullgraph, exact)
+
+
+def _read_options(mode: str | None, options: dict[str, Any] | None) -> bool:
+    """Return whether sums keep their order."""
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    if mode is not None and mode not in _MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
+    for name, value in (options or {}).items():
+        if name != "exact":
+            raise RuntimeError(f"Unexpected optimization option {name}, known options are ['exact']")
+        if type(value) is not bool:
+            raise RuntimeError(f"Unexpected type of attr {name}, got {type(value).__name__} should be bool")
+    return bool(options and options.get("exact"))
 
 
 def is_compiling() -> bool:

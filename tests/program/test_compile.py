@@ -24,7 +24,7 @@ def outcome_of(make, compiled, arguments, calls):
     torch.manual_seed(3)
     fn, tensors = make()
     if compiled:
-        fn = torch.compile(fn, fullgraph=True)
+        fn = torch.compile(fn, fullgraph=True, options={"exact": True})
     results = []
     for i in range(calls):
         found = fn(*arguments(i))
@@ -451,7 +451,7 @@ def test_options():
         return x
 
     assert torch.compile(fn, disable=True) is fn and torch.compile(fn, backend="eager") is fn
-    assert torch.compile(fn, mode="max-autotune", dynamic=True, options={}, backend="inductor")(torch.ones(1)).tolist() == [1.0]
+    assert torch.compile(fn, mode="max-autotune", dynamic=True, backend="inductor")(torch.ones(1)).tolist() == [1.0]
     with pytest.raises(TypeError, match="expects a function"):
         torch.compile(3)
     with pytest.raises(torch.errors.MissingFeatureError, match="Hint"):

@@ -502,6 +502,18 @@ static void SUFFIX(multiply)(const void *x, int64_t row, int64_t column, const v
     }
 }
 
+#define PRODUCT_(get, i) (get(row_, i) * get(y, i))
+
+static void SUFFIX(multiply_vector)(const void *x_, int64_t row, const void *y_, int64_t m, int64_t k, void *out_) {
+    const real *x = (const real *)x_, *y = (const real *)y_;
+    for (int64_t i = 0; i < m; i++) {
+        const real *row_ = x + i * row;
+        real sum;
+        SUM_OF(sum, k, PRODUCT_);
+        ((real *)out_)[i] = sum;
+    }
+}
+
 /* -- triangular systems -------------------------------------------------------------------------------------------------- */
 
 /* Solve for one row of x after another. Subtract a[i, j] times row j from row i for every solved row j, then divide by a[i, i]. A
@@ -535,7 +547,7 @@ const WkRows SUFFIX(wk_rows) = {
     SUFFIX(softmax_rows), SUFFIX(softmax_tile), SUFFIX(logsumexp_rows), SUFFIX(cross_entropy_rows),
     SUFFIX(softmax_cotangent_rows), SUFFIX(log_softmax_base_rows), SUFFIX(softmax_cotangent_tile),
     SUFFIX(standardize_rows), SUFFIX(standardize_cotangent_rows),
-    SUFFIX(multiply), SUFFIX(solve_triangular),
+    SUFFIX(multiply), SUFFIX(multiply_vector), SUFFIX(solve_triangular),
 };
 
 #undef EXP
@@ -575,4 +587,5 @@ const WkRows SUFFIX(wk_rows) = {
 #undef CT_H_
 #undef CT_WEIGHT_H_
 #undef MULTIPLY_ROWS
+#undef PRODUCT_
 #undef SOLVE_ROWS

@@ -583,7 +583,9 @@ static PyObject *apply_method(PyObject *module, PyObject *args) {
 static PyObject *find_method(PyObject *module, PyObject *name) {
     (void)module;
     const char *text = PyUnicode_AsUTF8(name);
-    return text == NULL ? NULL : PyLong_FromLong(wk_find_kernel(text));
+    if (text == NULL) return NULL;
+    int kernel = wk_find_kernel(text);
+    return PyLong_FromLong(kernel >= 0 ? kernel : wk_find_whole(text));
 }
 
 static PyObject *names_method(PyObject *module, PyObject *unused) {
@@ -601,7 +603,7 @@ static PyObject *names_method(PyObject *module, PyObject *unused) {
 PyMethodDef wk_apply_methods[] = {
     {"apply", apply_method, METH_VARARGS,
      "apply(kernel, inputs, out=None): the result of a kernel for arrays and numbers, or None if it does not accept them."},
-    {"find", find_method, METH_O, "find(name): number of the kernel with this name, or -1."},
+    {"find", find_method, METH_O, "find(name): number of the kernel, or of the function of whole arrays, with this name, or -1."},
     {"names", names_method, METH_NOARGS, "names(): the names of all kernels, in the order of their numbers."},
     {NULL, NULL, 0, NULL},
 };

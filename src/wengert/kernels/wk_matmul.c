@@ -45,6 +45,7 @@ enum {
     COPYING_ROWS = 96,      /* rows of a task from which it pays to copy a panel that could be read in place */
     TILE_ROWS = 12,         /* most rows that the products take at once */
     WORK = 1 << 16,         /* least number of multiplications for a thread */
+    LARGE_VECTOR_PRODUCT = 1 << 16, /* most multiplications of a product with a vector, times the bytes of a number */
     RELEASING = 1 << 18,    /* multiplications from which other Python threads may run meanwhile */
 };
 
@@ -341,6 +342,50 @@ PyObject *wk_matmul(PyObject *left, int transposes_left, PyObject *right, int tr
     Py_XDECREF(b);
     Py_XDECREF(out);
     return result;
+}
+
+/* Read a vector. Return 0 if the array is none, or has no contiguous numbers of float32 or float64. */
+static int take_vector(PyArrayObject *a, npy_intp *n) {
+    int type = PyArray_TYPE(a);
+    if (PyArray_NDIM(a) != 1 || (type != NPY_FLOAT && type != NPY_DOUBLE) || !PyArray_ISBEHAVED_RO(a)) return 0;
+    *n = PyArray_DIM(a, 0);
+    return *n <= 1 || PyArray_STRIDE(a, 0) == PyArray_ITEMSIZE(a);
+}
+
+/* BLAS takes the larger products: its threads and prefetching gain more there than the call of NumPy costs. */
+PyObject *wk_vector_product(PyObject *left, PyObject *right) {
+    if (!PyArray_CheckExact(left) || !PyArray_CheckExact(right)) Py_RETURN_NONE;
+    PyArrayObject *a = (PyArrayObject *)left, *b = (PyArrayObject *)right;
+    int type = PyArray_TYPE(a), is_right = PyArray_NDIM(b) == 1;
+    npy_intp k, size = PyArray_ITEMSIZE(a);
+    if (PyArray_TYPE(b) != type || !take_vector(is_right ? b : a, &k)) Py_RETURN_NONE;
+    const WkRows *rows = wk_rows_of(type);
+    PyArrayObject *other = is_right ? a : b;
+    if (PyArray_NDIM(other) == 1) {
+        npy_intp n;
+        if (!take_vector(other, &n) || n != k || n > LARGE_VECTOR_PRODUCT) Py_RETURN_NONE;
+        PyObject *out = wk_new_array(0, NULL, type);
+        if (out != NULL) rows->multiply_vector(PyArray_BYTES(a), 0, PyArray_BYTES(b), 1, k, PyArray_BYTES((PyArrayObject *)out));
+        return out;
+    }
+    Matrix x; /* x @ vector is the result */
+    if (!take_matrix((PyObject *)other, !is_right, &x) || PyArray_NDIM(other) != 2 || x.shape[1] != k) Py_RETURN_NONE;
+    npy_intp m = x.shape[0], limit = LARGE_VECTOR_PRODUCT / size;
+    int by_rows = x.steps[1] == size && x.steps[0] % size == 0, by_columns = x.steps[0] == size && x.steps[1] % size == 0;
+    if (m * k > limit || !(by_rows || (by_columns && (k <= MOST_COPIED || m % WK_LANES(size) == 0)))) Py_RETURN_NONE;
+    PyObject *out = wk_new_array(1, &m, type);
+    if (out == NULL || m == 0) return out;
+    const char *vector = PyArray_BYTES(is_right ? b : a);
+    char *result = PyArray_BYTES((PyArrayObject *)out);
+    if (by_rows) {
+        rows->multiply_vector(x.data, x.steps[0] / size, vector, m, k, result);
+    } else { /* one row times the transposed matrix, whose rows are contiguous */
+        SmallProducts s = {.rows = rows, .size = size};
+        s.x.shape[0] = 1, s.x.shape[1] = k, s.x.steps[0] = k * size, s.x.steps[1] = size;
+        s.y.shape[0] = k, s.y.shape[1] = m, s.y.steps[0] = x.steps[1], s.y.steps[1] = size;
+        multiply_one(&s, vector, x.data, result);
+    }
+    return out;
 }
 
 static PyObject *matmul_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {

@@ -6,4 +6,8 @@
 /* Return left @ right as a new array. The last two dims of a factor are exchanged if its flag is true. Returns None if the factors
  * are not accepted; accepted are matrices, and batches of one shape, of float32 or float64. */
 PyObject *wk_matmul(PyObject *left, int transposes_left, PyObject *right, int transposes_right);
+
+/* Return left @ right, of which one factor or both are vectors. Returns None if they are not accepted: the other factor is a matrix, both
+ * are of float32 or both of float64, contiguous along one dimension, and small. */
+PyObject *wk_vector_product(PyObject *left, PyObject *right);
 #endif

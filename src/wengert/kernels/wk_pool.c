@@ -266,7 +266,20 @@ static PyObject *pooled_array(int nd, npy_intp const *shape, PyArray_Descr *desc
 }
 #endif
 
+static _Thread_local PyArrayObject *offered_; /* borrowed: the caller of wk_offer owns it until the offer ends */
+
+void wk_offer(PyObject *array) {
+    PyArrayObject *a = (PyArrayObject *)array;
+    offered_ = array != NULL && PyArray_CheckExact(array) && PyArray_ISCARRAY(a) ? a : NULL;
+}
+
 PyObject *wk_new_array(int nd, npy_intp const *shape, int typenum) {
+    if (offered_ != NULL && PyArray_TYPE(offered_) == typenum && PyArray_NDIM(offered_) == nd &&
+        PyArray_CompareLists(PyArray_DIMS(offered_), shape, nd)) {
+        PyObject *array = Py_NewRef((PyObject *)offered_);
+        offered_ = NULL;
+        return array;
+    }
     PyArray_Descr *descr = PyArray_DescrFromType(typenum);
     if (descr == NULL) return NULL;
 #ifdef HAS_MMAP

@@ -9,6 +9,10 @@
  */
 PyObject *wk_new_array(int nd, npy_intp const *shape, int typenum);
 
+/* Offer an array, in C order, to this thread: the next call of wk_new_array for its shape and type returns a new reference to it. NULL
+ * ends an offer. So a recorded program has its results where it wants them, and they are not copied. */
+void wk_offer(PyObject *array);
+
 /* Make forks wait until no other thread holds the pool's lock. Called once, before the first allocation. */
 void wk_pool_survive_forks(void);
 #endif

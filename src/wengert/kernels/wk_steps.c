@@ -1,5 +1,6 @@
 /* Steps of a recorded program, one after another, without Python code between them. See wengert/program/execution.py. */
 #include "wk_apply.h"
+#include "wk_pool.h"
 #include "wk_whole.h"
 
 #include <stdlib.h>
@@ -8,15 +9,15 @@
 #define CAPSULE "wengert.kernels.native.steps"
 enum { STEPS_BETWEEN_SIGNALS = 64 };
 
-/* What a step runs: a kernel or a function of whole arrays, by its number; a fused program; a copy; a Python function;
- * the sum to a shape, by a Python function if the compiled one does not accept the array; a function of whole arrays, whose new
- * array takes the place of the array in the slot. */
+/* What a step runs: a kernel or a function of whole arrays, by its number; a fused program; a copy; a function; the sum to a shape.
+ * RUN_NEW runs nothing: it puts a new array into its slot, of the shape and dtype of the array that stands for the program. */
 enum { RUN_KERNEL, RUN_PROGRAM, RUN_COPY, RUN_CALL, RUN_SUM, RUN_NEW };
 
 /* slots: the inputs, then the outputs. */
 typedef struct {
     int kind, kernel, n_inputs, n_outputs, slots[WK_MAX_OPERANDS];
-    PyObject *program; /* a capsule of make_program, or a function; the step holds a reference */
+    PyObject *program;  /* a capsule of make_program, a function, or an array; the step holds a reference */
+    PyObject *fallback; /* a function for operands that the kernel or function does not accept, or NULL; the step holds a reference */
 } Step;
 
 typedef struct {
@@ -27,7 +28,10 @@ typedef struct {
 
 static void free_steps(PyObject *capsule) {
     Steps *steps = PyCapsule_GetPointer(capsule, CAPSULE);
-    for (Py_ssize_t i = 0; i < steps->n; i++) Py_XDECREF(steps->steps[i].program);
+    for (Py_ssize_t i = 0; i < steps->n; i++) {
+        Py_XDECREF(steps->steps[i].program);
+        Py_XDECREF(steps->steps[i].fallback);
+    }
     free(steps);
 }
 
@@ -50,31 +54,37 @@ static int read_slots(Steps *steps, Step *step, PyObject *numbers, int first) {
 }
 
 static int read_step(Steps *steps, Step *step, PyObject *given) {
-    PyObject *program, *inputs, *outputs;
-    if (!PyArg_ParseTuple(given, "iiOO!O!", &step->kind, &step->kernel, &program, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs)) return -1;
+    PyObject *program, *inputs, *outputs, *fallback;
+    if (!PyArg_ParseTuple(given, "iiOO!O!O", &step->kind, &step->kernel, &program, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs,
+                          &fallback)) {
+        return -1;
+    }
     step->n_inputs = read_slots(steps, step, inputs, 0);
     if (step->n_inputs < 0) return -1;
     step->n_outputs = read_slots(steps, step, outputs, step->n_inputs);
     if (step->n_outputs < 0) return -1;
-    int expected = step->kind == RUN_COPY ? 1 : -1, n_outputs = 1;
-    if ((step->kind == RUN_KERNEL || step->kind == RUN_NEW) && step->kernel >= WK_WHOLE) expected = wk_whole_inputs(step->kernel);
+    int expected = -1, n_outputs = 1, has_program = program != Py_None;
+    if (step->kind == RUN_KERNEL && step->kernel >= WK_WHOLE) expected = wk_whole_inputs(step->kernel);
     else if (step->kind == RUN_KERNEL && step->kernel >= 0 && step->kernel < wk_n_kernels) expected = wk_kernels[step->kernel].n_inputs;
+    if (step->kind == RUN_COPY) expected = 1;
+    if (step->kind == RUN_SUM) expected = 2;
+    if (step->kind == RUN_NEW && PyArray_CheckExact(program)) expected = 0;
     if (step->kind == RUN_PROGRAM) {
         const WkProgram *fused = wk_program_of(program);
         if (fused == NULL) return -1;
         expected = fused->kernel.n_inputs;
         n_outputs = fused->kernel.n_outputs;
-        step->program = Py_NewRef(program);
     }
-    if ((step->kind == RUN_CALL || step->kind == RUN_SUM) && PyCallable_Check(program)) {
-        expected = step->kind == RUN_SUM ? 2 : step->n_inputs;
+    if (step->kind == RUN_CALL && PyCallable_Check(program)) {
+        expected = step->n_inputs;
         n_outputs = step->n_outputs;
-        step->program = Py_NewRef(program);
     }
-    if (step->n_inputs != expected || step->n_outputs != n_outputs) {
+    if (step->n_inputs != expected || step->n_outputs != n_outputs || (fallback != Py_None && !PyCallable_Check(fallback))) {
         PyErr_SetString(PyExc_ValueError, "no such step, or another number of operands");
         return -1;
     }
+    if (has_program) step->program = Py_NewRef(program);
+    if (fallback != Py_None) step->fallback = Py_NewRef(fallback);
     return 0;
 }
 
@@ -118,9 +128,8 @@ static int copy_into(PyObject *target, PyObject *source) {
     return PyArray_CopyInto(to, from);
 }
 
-/* Call a Python function, and copy its result, or the tuple of its results, into the outputs. */
-static int run_call(const Step *step, PyObject *const *operands) {
-    PyObject *result = PyObject_Vectorcall(step->program, operands, (size_t)step->n_inputs, NULL);
+/* Copy the result of a function, an array or a tuple of arrays, into the outputs. Takes the reference. Return -1 on an error. */
+static int take_results(const Step *step, PyObject *result, PyObject *const *operands) {
     if (result == NULL) return -1;
     int failed = 0, is_tuple = step->n_outputs != 1;
     if (is_tuple && (!PyTuple_CheckExact(result) || PyTuple_GET_SIZE(result) != step->n_outputs)) {
@@ -128,13 +137,33 @@ static int run_call(const Step *step, PyObject *const *operands) {
         failed = 1;
     }
     for (int k = 0; !failed && k < step->n_outputs; k++) {
-        PyObject *given = is_tuple ? PyTuple_GET_ITEM(result, k) : result;
+        PyObject *given = is_tuple ? PyTuple_GET_ITEM(result, k) : result, *out = operands[step->n_inputs + k];
+        if (given == out) continue; /* it was offered */
         PyObject *array = PyArray_CheckExact(given) ? Py_NewRef(given) : PyArray_FromAny(given, NULL, 0, 0, 0, NULL);
-        failed = array == NULL || copy_into(operands[step->n_inputs + k], array) < 0;
+        failed = array == NULL || copy_into(out, array) < 0;
         Py_XDECREF(array);
     }
     Py_DECREF(result);
     return failed ? -1 : 1;
+}
+
+/* Return the result of a kernel or function, or None if it does not accept its operands. What C code allocates is the output itself. */
+static PyObject *run_function(const Step *step, PyObject *const *operands) {
+    PyObject *out = operands[step->n_inputs], *result;
+    int is_pointwise = step->kind == RUN_KERNEL && step->kernel < WK_WHOLE;
+    if (is_pointwise) {
+        result = wk_apply_kernel(&wk_kernels[step->kernel], operands, out);
+        if (result != Py_None) return result;
+        Py_DECREF(result);
+        return wk_apply_kernel(&wk_kernels[step->kernel], operands, NULL); /* out holds it in another order */
+    }
+    int calls = step->kind == RUN_CALL;
+    if (step->n_outputs == 1 && (!calls || PyCFunction_CheckExact(step->program))) wk_offer(out);
+    if (calls) result = PyObject_Vectorcall(step->program, operands, (size_t)step->n_inputs, NULL);
+    else if (step->kind == RUN_SUM) result = PyTuple_CheckExact(operands[1]) ? wk_reduce_to(operands[0], operands[1]) : Py_NewRef(Py_None);
+    else result = wk_run_whole(step->kernel, operands);
+    wk_offer(NULL);
+    return result;
 }
 
 /* Run a step. Return 1, 0 if it does not accept its operands, -1 on an error. */
@@ -142,33 +171,22 @@ static int run_step(const Step *step, PyObject *list) {
     PyObject **slots = ((PyListObject *)list)->ob_item;
     PyObject *operands[WK_MAX_OPERANDS];
     for (int k = 0; k < step->n_inputs + step->n_outputs; k++) operands[k] = slots[step->slots[k]];
-    PyObject *out = operands[step->n_inputs], *result;
-    if (step->kind == RUN_COPY) return copy_into(out, operands[0]) < 0 ? -1 : 1;
-    if (step->kind == RUN_SUM && PyTuple_CheckExact(operands[1])) {
-        result = wk_reduce_to(operands[0], operands[1]);
-        if (result == NULL) return -1;
-        int copied = result != Py_None && copy_into(out, result) == 0;
-        int failed = result != Py_None && !copied;
-        Py_DECREF(result);
-        if (copied || failed) return failed ? -1 : 1;
-    }
-    if (step->kind == RUN_CALL || step->kind == RUN_SUM) return run_call(step, operands);
+    if (step->kind == RUN_COPY) return copy_into(operands[1], operands[0]) < 0 ? -1 : 1;
     if (step->kind == RUN_PROGRAM) return wk_apply_in_place(&wk_program_of(step->program)->kernel, operands, operands + step->n_inputs);
-    if (step->kernel < WK_WHOLE) {
-        result = wk_apply_kernel(&wk_kernels[step->kernel], operands, out);
-        if (result == NULL) return -1;
-        int accepted = result != Py_None;
-        Py_DECREF(result);
-        if (accepted) return 1;
-        result = wk_apply_kernel(&wk_kernels[step->kernel], operands, NULL); /* out holds it in another order */
-    } else {
-        result = wk_run_whole(step->kernel, operands);
+    if (step->kind == RUN_NEW) {
+        PyArrayObject *like = (PyArrayObject *)step->program;
+        PyObject *array = wk_new_array(PyArray_NDIM(like), PyArray_DIMS(like), PyArray_TYPE(like));
+        return array == NULL || PyList_SetItem(list, step->slots[0], array) < 0 ? -1 : 1;
     }
-    if (result == NULL) return -1;
-    if (step->kind == RUN_NEW && result != Py_None) return PyList_SetItem(list, step->slots[step->n_inputs], result) < 0 ? -1 : 1;
-    int done = result == Py_None ? 0 : copy_into(out, result) < 0 ? -1 : 1;
-    Py_DECREF(result);
-    return done;
+    PyObject *result = run_function(step, operands);
+    if (result == Py_None && step->fallback != NULL) {
+        Py_DECREF(result);
+        result = PyObject_Vectorcall(step->fallback, operands, (size_t)step->n_inputs, NULL);
+    } else if (result == Py_None) {
+        Py_DECREF(result);
+        return 0;
+    }
+    return take_results(step, result, operands);
 }
 
 static PyObject *run_steps(PyObject *module, PyObject *args) {
@@ -192,10 +210,10 @@ static PyObject *run_steps(PyObject *module, PyObject *args) {
 
 PyMethodDef wk_steps_methods[] = {
     {"make_steps", make_steps, METH_O,
-     "make_steps(steps): steps for run_steps. Each is a tuple (kind, kernel, program, slots of inputs, slots of outputs). Kind 0 is a "
-     "kernel, 1 a program of make_program, 2 a copy, 3 a Python function, given in the place "
-     "of the program, 4 the sum of an array to a shape, or what the function makes of them, 5 a kernel of whole arrays, whose result "
-     "takes the place of the array in the slot."},
+     "make_steps(steps): steps for run_steps. Each is a tuple (kind, kernel, program, slots of inputs, slots of outputs, fallback). Kind "
+     "0 is a kernel, 1 a program of make_program, 2 a copy, 3 a function, given in the place of the program, 4 the sum of an array to "
+     "a shape, 5 a new array like the one in the place of the program. fallback: a function for operands that a kernel does not "
+     "accept, or None."},
     {"run_steps", run_steps, METH_VARARGS,
      "run_steps(steps, slots): run each step on the arrays and numbers in the list slots. Returns the number of steps before the "
      "first that does not accept its operands. The caller must not change slots meanwhile."},

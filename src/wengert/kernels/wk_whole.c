@@ -23,6 +23,7 @@ static PyObject *batch_product(PyObject *const *inputs) {
     return product(inputs);
 }
 
+static PyObject *vector_product(PyObject *const *inputs) { return wk_vector_product(inputs[0], inputs[1]); }
 static PyObject *product_xt(PyObject *const *inputs) { return wk_matmul(inputs[0], 0, inputs[1], 1); }
 static PyObject *product_tx(PyObject *const *inputs) { return wk_matmul(inputs[0], 1, inputs[1], 0); }
 
@@ -80,7 +81,7 @@ static const struct {
     int n_inputs;
 } functions[] = {
     {"product", product, 2},   {"batch_product", batch_product, 2}, {"product_xt", product_xt, 2},
-    {"product_tx", product_tx, 2}, {"layer", layer, 3},             {"sum_all", sum_all, 1},
+    {"product_tx", product_tx, 2}, {"vector_product", vector_product, 2}, {"layer", layer, 3}, {"sum_all", sum_all, 1},
     {"mean_all", mean_all, 1}, {"fill_sum", fill_sum, 2},           {"fill_mean", fill_mean, 2},
 };
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };

@@ -68,9 +68,10 @@ class Recording:
 class Compiled:
     """A function, and the recordings of its runs. Made by wengert.compile."""
 
-    def __init__(self, fn: Callable[..., Any], fullgraph: bool) -> None:
+    def __init__(self, fn: Callable[..., Any], fullgraph: bool, exact: bool = False) -> None:
         update_wrapper(self, fn)
         self.fullgraph = fullgraph
+        self.exact = exact  # whether sums keep their order
         self.recordings: list[Recording] = []
         self.refusals: list[str] = []
         self.function = fn
@@ -85,7 +86,7 @@ class Compiled:
         key = id(instance)
         if key not in self._bound:
             kept = weakref.ref(instance, lambda _: self._bound.pop(key, None))
-            self._bound[key] = kept, Compiled(WeakMethod(self.function, instance), self.fullgraph)
+            self._bound[key] = kept, Compiled(WeakMethod(self.function, instance), self.fullgraph, self.exact)
         return self._bound[key][1]
 
     def __repr__(self) -> str:
@@ -155,7 +156,7 @@ class Compiled:
                         recorder.refuse(f"it changes {changed}, a Python object")
                     leaves, structure = tree_flatten(result)
                     program = recorder.finish(leaves, None if len(leaves) == 1 and leaves[0] is result else structure)
-                    recording = Recording(Executable(program), surroundings, kind)
+                    recording = Recording(Executable(program, self.exact), surroundings, kind)
                     if any(isinstance(x, tuple) and x[0] == "graph" for x in program.outputs):
                         recording.graph = self._graph_call(recording, given, arguments)
                     self.recordings.insert(0, recording)
@@ -191,7 +192,8 @@ class Compiled:
         reached = [s.key for s in program.storages if s.kind == TENSOR and s.key._requires_grad]
         tensors = [x for x in program.outputs if isinstance(x, Value) or x[0] in ("graph", "leaf")]
         needs_grad = [not isinstance(x, Value) and x[0] == "graph" for x in tensors]
-        return GraphCall(recording.run_tensors, call, len(places), reached, lambda fn: Compiled(fn, self.fullgraph), needs_grad)
+        compiled = lambda fn: Compiled(fn, self.fullgraph, self.exact)  # noqa: E731
+        return GraphCall(recording.run_tensors, call, len(places), reached, compiled, needs_grad)
 
     def _give_up(self, reason: str) -> None:
         self._is_eager = True
@@ -213,7 +215,7 @@ class Compiled:
             guards = sum(step[0] == "guard" for step in executable.steps)
             lines.append(
                 f"  {i}: {recording.runs} runs; {len(executable.program.instructions)} instructions, {executable.n_compiled} run "
-                f"by C; {guards} guards on values; {executable.nbytes} bytes of memory"
+                f"by C; {guards} guards on values; {executable.nbytes} bytes of memory for {executable.unplanned} bytes of values"
             )
         lines += [f"  not recorded: {reason}" for reason in dict.fromkeys(self.refusals)]
         return "\n".join(lines)

@@ -13,17 +13,18 @@ from typing import Any
 import numpy as np
 
 from wengert.backends import numpy as numpy_backend
-from wengert.core.forward import promote, run_compiled, run_numpy, set_kernel
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.op import Op
 from wengert.core.tensor import TensorBase, counter_of, wrap
 from wengert.core.views import write_array
 from wengert.generator import default_generator
 from wengert.kernels import native
-from wengert.kernels.memory import bounds_of
+from wengert.kernels.memory import address_of, bounds_of
 from wengert.program import form
+from wengert.program.arrays import constant, new_memory, place, view
 from wengert.program.form import Instruction, Program, Storage, Value
-from wengert.program.lowering import is_plain, is_pointwise, keeps_dtype, kernel_of
+from wengert.program.lowering import direct_call, function_of, is_plain, kernel_of, run_forward
+from wengert.program.memory import plan
 from wengert.program.passes import may_draw, optimized
 
 
@@ -37,21 +38,24 @@ class Slot(int):
 
 _KERNEL, _PROGRAM, _COPY, _CALL, _SUM, _NEW = range(6)  # kinds of steps of kernels/wk_steps.c
 _MAX_OPERANDS = 16
+_LARGEST_COPY = 1 << 18  # bytes
+_LINE = 64  # bytes of a line of the cache, where the arena begins
 
 
 class Executable:
     """A program with its memory. One thread at a time runs it."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, exact: bool = False) -> None:
         self.program = program
         self.slots: list[Any] = []
-        self._outputs: dict[int, tuple[Storage, Value]] = {}  # storage and value of the slots that kernels fill
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._by_storage: dict[Storage, list[tuple[int, Value]]] = {}
         self.steps: list[tuple[Any, ...]] = []
         self.results: list[Storage] = []  # memory that is new at each run
+        self._outlasting: list[Storage] = []  # computed memory that is read after the last instruction
+        self._copied: dict[int, int] = {}  # slots of results, and of their copies
         self.nbytes = 0
-        self.instructions = program.instructions = optimized(program)
+        self.instructions = program.instructions = optimized(program, exact)
         self._keep_results()
         for x in self.instructions:
             self._lower(x)
@@ -59,7 +63,7 @@ class Executable:
             value = x[1] if isinstance(x, tuple) and not isinstance(x, Value) else x
             if isinstance(value, Value):
                 self.slot(value)
-        self._take_results()
+        self._copy_results()
         self._allocate()
         self.n_compiled = sum(step[0] == "kernel" for step in self.steps)
         self.steps = self._joined(self.steps)
@@ -112,24 +116,13 @@ class Executable:
         inputs = tuple([self._bound(y) for y in x.inputs])
         outputs = tuple([self.slot(y) for y in x.outputs])
         if x.kind in (form.MAKE, form.INTO):
-            kernel = kernel_of(x)
-            if kernel is not None:
-                operands = tuple([y if type(y) is Slot else self._number_slot(y) for y in (*inputs, *kernel[1])])
-                self._outputs[int(outputs[0])] = x.outputs[0].storage, x.outputs[0]
-                self.steps.append(("kernel", (_KERNEL, kernel[0], None, operands, outputs)))
-                return
             params = self._bound(x.params)
             if x.kind == form.INTO or native is None or len(inputs) + len(outputs) > _MAX_OPERANDS:
                 self.steps.append((x.kind, x.op, inputs, params, outputs, x.keeps_numbers))
-            elif x.name == "_sum_to_size":
-                shape = self._number_slot(x.params["shape"])
-                self.steps.append(("kernel", (_SUM, 0, numpy_backend.sum_to_size, (*inputs, shape), outputs)))
             else:
-                operands = tuple([y if type(y) is Slot else self._number_slot(y) for y in inputs])
-                function = self._function_of(x, params)
-                self.steps.append(("kernel", (_CALL, 0, function, operands, outputs)))
+                self._call(x, inputs, params, outputs)
         elif x.kind == form.FUSED:
-            self.steps.append(("kernel", (_PROGRAM, 0, x.function, inputs, outputs)))
+            self.steps.append(("kernel", (_PROGRAM, 0, x.function, inputs, outputs, None)))
         elif x.kind == form.WRITE:
             self.steps.append(("write", x.function, inputs, self._bound(x.params), outputs))
         elif x.kind == form.HOST:
@@ -139,22 +132,37 @@ class Executable:
         elif x.kind == form.SET_GRAD:
             self.steps.append(("set_grad", x.function, inputs[0]))
         elif native is not None:
-            self.steps.append(("kernel", (_COPY, 0, None, inputs, outputs)))
+            self.steps.append(("kernel", (_COPY, 0, None, inputs, outputs, None)))
         else:
             self.steps.append((x.kind, inputs[0], outputs[0]))
 
-    def _function_of(self, x: Instruction, params: Any) -> Any:
-        """Return a function of the operands' arrays that computes an instruction."""
-        op: Op = x.op
-        if op.kernel is None:
-            set_kernel(op)
-        plain = x.params is None or x.params == op.defaults
-        if isinstance(op.kernel, np.ufunc) and op.output_names is None and plain and op.native < 0 and keeps_dtype(x):
-            return op.kernel
-        keeps_numbers = x.keeps_numbers
-        if op.output_names is not None:
-            return lambda *arrays: tuple(self._forward(op, arrays, params, keeps_numbers))
-        return lambda *arrays: self._forward(op, arrays, params, keeps_numbers)
+    def _call(self, x: Instruction, inputs: Any, params: Any, outputs: Any) -> None:
+        """Add a step that C runs: a kernel, a compiled function, or else a function of Python."""
+        if _has_slot(params):
+            function: Any = lambda *arrays: self._forward(x.op, arrays, params, x.keeps_numbers)  # noqa: E731
+        else:
+            function = function_of(x, params)
+        kernel, direct = kernel_of(x), direct_call(x)
+        if kernel is not None:
+            given = (*x.inputs, *kernel[1])
+            step = _KERNEL, kernel[0], None
+        elif x.name == "_sum_to_size":
+            given = (*x.inputs, x.params["shape"])
+            function = numpy_backend.sum_to_size
+            step = _SUM, 0, None
+        elif direct is not None:
+            given = tuple(direct[1])
+            step = _CALL, 0, direct[0]
+        else:
+            given = x.inputs
+            step = _CALL, 0, function
+        places = [i for i, y in enumerate(given) if isinstance(y, Value)]
+        if kernel is None and direct is None:
+            fallback: Any = function if x.name == "_sum_to_size" else None
+        else:
+            fallback = function if len(given) == len(x.inputs) else _of_some(function, places)
+        operands = tuple([self.slot(y) if isinstance(y, Value) else self._number_slot(y) for y in given])
+        self.steps.append(("kernel", (*step, operands, outputs, fallback)))
 
     def _number_slot(self, number: Any) -> Slot:
         """Return the slot that holds a number."""
@@ -179,31 +187,65 @@ class Executable:
     # -- memory ------------------------------------------------------------------------------------------------------------
 
     def _allocate(self) -> None:
-        """Make the arrays of computed memory and of constants."""
+        """Plan the arena of computed memory, and make the arrays of it and of constants."""
+        self._outlasting += [x[1].storage for x in self.program.outputs if not isinstance(x, Value) and x[0] == "item"]
+        offsets, self.nbytes = plan(self.instructions, [*self.results], self._outlasting)
+        arena = np.empty(self.nbytes + _LINE, np.uint8)
+        start = -address_of(arena) % _LINE
+        self.unplanned = sum(s.nbytes for s in self._by_storage if s.kind == form.COMPUTED)
+        written = {v.storage for x in self.instructions if x.kind != form.MAKE for v in x.outputs}
+        new: list[tuple[Any, ...]] = []
         for storage, values in self._by_storage.items():
-            if storage.is_external or storage in self.results:
+            if storage.is_external or (storage in self.results and not self._renew(storage, values, new)):
                 continue
-            whole = _new_memory(storage)
-            self.nbytes += storage.nbytes
             if storage.kind == form.CONSTANT:
-                whole[...] = storage.key
-                if any(x.kind != form.MAKE and storage in [v.storage for v in x.outputs] for x in self.instructions):
+                whole = constant(storage)
+                if storage in written:
                     self.steps.insert(0, ("reset", storage.key, whole))
+            else:
+                whole = new_memory(storage) if storage not in offsets else place(storage, arena, start + offsets[storage])
             self._fill_slots(whole, values)
+        self.steps[:0] = new
 
-    def _take_results(self) -> None:
-        """Let the results of functions of whole arrays be the memory of their storage, where it has no other values."""
-        for i, step in enumerate(self.steps):
-            if step[0] == "kernel" and step[1][0] == _KERNEL and not is_pointwise(step[1][1]):
-                storage, value = self._outputs[int(step[1][4][0])]
-                if len(self._by_storage[storage]) == 1 and is_plain(value):
-                    self.steps[i] = ("kernel", (_NEW, *step[1][1:]))
-                    if storage in self.results:
-                        self.results.remove(storage)
+    def _copy_results(self) -> None:
+        """Copy small results that have views out of the arena at the end: that costs less than new views in each run."""
+        given = {y.inputs[0].storage for y in self.instructions if y.kind == form.SET_GRAD and y.inputs[0] is not None}
+        for storage in list(self.results) if native is not None else ():
+            values = self._by_storage[storage]
+            whole = [(n, v) for n, v in values if is_plain(v)]
+            if len(values) == 1 or not whole or storage in given:
+                continue
+            if storage.nbytes > _LARGEST_COPY or storage.dtype.kind not in "fciub":
+                continue
+            if any(v.storage is storage and not v.is_whole for v in self._returned()):
+                continue
+            number = Slot(len(self.slots))
+            self.slots.append(None)
+            self.steps.append(("kernel", (_NEW, 0, np.empty(storage.shape, storage.dtype), (), (number,), None)))
+            self.steps.append(("kernel", (_COPY, 0, None, (Slot(whole[0][0]),), (number,), None)))
+            self._copied[whole[0][0]] = number
+            self.results.remove(storage)
+            self._outlasting.append(storage)
+
+    def _returned(self) -> list[Value]:
+        """Return the values among the results."""
+        found = [x if isinstance(x, Value) else x[1] for x in self.program.outputs]
+        return [x for x in found if isinstance(x, Value)]
+
+    def _renew(self, storage: Storage, values: list[tuple[int, Value]], new: list[tuple[Any, ...]]) -> bool:
+        """Let C make the memory of a result in each run. Return False if Python does: it has views, or another order."""
+        if native is None or len(values) != 1 or storage.kind != form.COMPUTED or not is_plain(values[0][1]):
+            return False
+        if storage.dtype.kind not in "fciub":
+            return False
+        like = np.empty(storage.shape, storage.dtype)
+        new.append(("kernel", (_NEW, 0, like, (), (Slot(values[0][0]),), None)))
+        self.results.remove(storage)
+        return True
 
     def _fill_slots(self, whole: Any, values: list[tuple[int, Value]]) -> None:
         for number, value in values:
-            self.slots[number] = whole if value.is_whole else _view(whole, value)
+            self.slots[number] = view(whole, value)
 
     def _can_stop_after_writes(self) -> list[tuple[int, Value]]:
         """Return the slots of external memory to copy before a run, because a step after a write into it may not fit."""
@@ -258,9 +300,7 @@ class Executable:
         """Run the program. Return the leaves of its result. Raises Mismatch, with nothing changed, if it does not fit."""
         self.bind(inputs)
         for storage in self.results:
-            whole = _new_memory(storage)
-            if storage.kind == form.CONSTANT:
-                whole[...] = storage.key
+            whole = constant(storage) if storage.kind == form.CONSTANT else new_memory(storage)
             self._fill_slots(whole, self._by_storage[storage])
         saved = [(self.slots[n], self.slots[n].copy()) for n, _ in self._backs_up]
         state = default_generator.get_state() if self._draws else None
@@ -302,6 +342,7 @@ class Executable:
         return self.slots[self.slot(what)].item() if kind == "item" else what
 
     def _tensor(self, number: int, made: dict[int, Any]) -> Any:
+        number = self._copied.get(number, number)
         found = made.get(number)
         if found is None:
             found = made[number] = wrap(self.slots[number])
@@ -345,14 +386,9 @@ class Executable:
         write_array(wrap(self.slots[outputs[0]]), self._forward(op, inputs, params, keeps_numbers))
 
     def _forward(self, op: Op, inputs: Any, params: Any, keeps_numbers: bool) -> Any:
-        params = op.defaults if params is None else {"index": self._given(params)} if op.is_read else self._given(params)
-        arrays = list(self._given(inputs))
-        if not (keeps_numbers and len(arrays) == 2 and _has_number(arrays)):
-            arrays = promote(op, arrays)
-        if op.kernel is None:
-            set_kernel(op)
-        out = run_compiled(op, arrays, params) if op.native >= 0 else None
-        return run_numpy(op, arrays, params) if out is None else out
+        if params is not None:
+            params = {"index": self._given(params)} if op.is_read else self._given(params)
+        return run_forward(op, list(self._given(inputs)), params, keeps_numbers)
 
     def _write(self, function: Callable[..., Any], inputs: Any, params: Any, outputs: Any) -> None:
         function(*self._given(inputs), **self._given(params))
@@ -391,34 +427,13 @@ _STEPS: dict[str, Callable[..., None]] = {
 }  # fmt: skip
 
 
-def _has_number(arrays: list[Any]) -> bool:
-    """Whether one of two operands is a Python number, and the other one a floating array, whose dtype the result has."""
-    number, array = arrays if type(arrays[0]) in (int, float) else (arrays[1], arrays[0])
-    return type(number) in (int, float) and isinstance(array, np.ndarray) and array.dtype.kind in "fc"
+def _has_slot(x: Any) -> bool:
+    """Whether a parameter holds the number of a slot."""
+    if isinstance(x, (tuple, list)):
+        return any(_has_slot(y) for y in x)
+    return any(_has_slot(y) for y in x.values()) if isinstance(x, dict) else type(x) is Slot
 
 
-def _new_memory(storage: Storage) -> Any:
-    """Return a new array with the shape, the strides and the dtype of a storage's whole array."""
-    plain = np.empty(storage.shape, storage.dtype)
-    if plain.strides == storage.strides:
-        return plain
-    memory = np.empty(storage.nbytes, np.uint8)
-    return np.ndarray(storage.shape, storage.dtype, memory, storage.before, storage.strides)
-
-
-class _Bytes:
-    """The memory of an array, for NumPy. The array of these bytes keeps this object, and this object the array."""
-
-    def __init__(self, array: Any) -> None:
-        low, high = bounds_of(array)
-        self.array = array
-        readonly = not array.flags.writeable
-        self.__array_interface__ = {"shape": (high - low,), "typestr": "|u1", "data": (low, readonly), "version": 3}
-
-
-def _view(whole: Any, value: Value) -> Any:
-    """Return the array of a value in the memory of its storage, given the storage's whole array."""
-    if 0 in value.shape:
-        return np.empty(value.shape, value.dtype)
-    offset = value.storage.before + value.offset
-    return np.ndarray(value.shape, value.dtype, np.asarray(_Bytes(whole)), offset, value.strides)
+def _of_some(function: Callable[..., Any], places: list[int]) -> Callable[..., Any]:
+    """Return the function with only these of its operands."""
+    return lambda *operands: function(*[operands[i] for i in places])

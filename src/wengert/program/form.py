@@ -102,6 +102,8 @@ class Instruction:
         self.function = function
         self.line = line
         self.keeps_numbers = keeps_numbers
+        self.reorders = False  # whether its sums may run in another order than in the eager operation
+        self.in_place: list[tuple[Value, Value]] = []  # an input, and the result that may be written over it
 
     def __str__(self) -> str:
         arguments = [_text(x) for x in self.inputs]

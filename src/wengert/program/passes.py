@@ -1,6 +1,7 @@
 """Passes over the instructions of a program. Each takes and returns a list of instructions, and keeps their results, bit for bit.
 
-    expand_powers   x ** 2 and x ** 3 become products
+    expand          some instructions become simpler ones: see expand.py
+    fold_constants  what is computed of constants alone is a constant
     skip_copies     a copy of memory that is not written any more is the memory itself
     merge_equal     an instruction that computes what an earlier one has computed is left out
     defer_grads     .grad is set at the end, or before the step of an optimizer
@@ -14,20 +15,22 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wengert.kernels import native
-from wengert.ops.registry import OPS
 from wengert.program import form
+from wengert.program.expand import expanded
 from wengert.program.form import Instruction, Program, Storage, Value
-from wengert.program.lowering import is_plain, is_pointwise, kernel_of
+from wengert.program.lowering import is_plain, is_pointwise, kernel_of, value_of_constants
 
 _MAX_OPERANDS, _MAX_REGISTERS, _MAX_STEPS = 16, 36, 100  # of a fused program; kernels/wk_apply.h has more
+_LARGEST_CONSTANT = 1 << 16  # bytes
 _WINDOW = 64  # instructions that a pointwise one may overtake
 
 
-def optimized(program: Program) -> list[Instruction]:
-    """Return the instructions of a program after all passes."""
+def optimized(program: Program, exact: bool) -> list[Instruction]:
+    """Return the instructions of a program after all passes. exact: sums stay in eager order."""
     kept = _storages_kept(program)
-    instructions = expand_powers(program)
+    instructions = expanded(program, exact)
     instructions = skip_copies(instructions, kept)
+    instructions = fold_constants(instructions, kept)
     instructions = merge_equal(instructions, kept)
     instructions = defer_grads(drop_unused(instructions, kept))
     return fuse(instructions, kept) if native is not None else instructions
@@ -70,36 +73,6 @@ def _writes(x: Instruction) -> bool:
     return getattr(x.function, "writes", False) and isinstance(x.inputs[0], Value)
 
 
-def expand_powers(program: Program) -> list[Instruction]:
-    """Replace powers by the products that the forward of pow computes."""
-    found: list[Instruction] = []
-    for x in program.instructions:
-        if x.name != "pow" or x.kind != form.MAKE or type(x.inputs[1]) not in (int, float) or x.inputs[1] not in (2, 3):
-            found.append(x)
-            continue
-        base, out = x.inputs[0], x.outputs[0]
-        if not isinstance(base, Value) or base.dtype != out.dtype or out.dtype.kind != "f":
-            found.append(x)
-            continue
-        if x.inputs[1] == 3:
-            storage = Storage(len(program.storages), form.COMPUTED, None, out.storage.nbytes, out.storage.before, _Whole(out))
-            program.storages.append(storage)
-            square = Value(storage, *out[1:])
-        else:
-            square = out
-        found.append(Instruction(form.MAKE, "mul", (base, base), (square,), None, OPS["mul"], None, x.line, True))
-        if x.inputs[1] == 3:
-            found.append(Instruction(form.MAKE, "mul", (square, base), (out,), None, OPS["mul"], None, x.line, True))
-    return found
-
-
-class _Whole:
-    """What Storage needs to know of an array."""
-
-    def __init__(self, value: Value) -> None:
-        self.shape, self.strides, self.dtype = value.shape, value.strides, value.dtype
-
-
 def skip_copies(instructions: list[Instruction], kept: set[Storage]) -> list[Instruction]:
     """Leave out copies of computed memory, as of first gradients, if neither the memory nor the copy is written otherwise."""
     written = {s for x in instructions if x.kind not in (form.MAKE, form.COPY) for s in storages_written(x)}
@@ -116,6 +89,30 @@ def skip_copies(instructions: list[Instruction], kept: set[Storage]) -> list[Ins
                 continue
         found.append(x)
     return found
+
+
+def fold_constants(instructions: list[Instruction], kept: set[Storage]) -> list[Instruction]:
+    """Compute what depends on constants alone, if it is small. Memory that is written otherwise is no constant."""
+    written = {s for x in instructions if x.kind != form.MAKE for s in storages_written(x)}
+    returned = kept | {v.storage for x in instructions if x.kind == form.SET_GRAD for v in values_read(x)}
+    found: list[Instruction] = []
+    for x in instructions:
+        read = [v.storage for v in values_read(x)]
+        if x.kind == form.MAKE and len(x.outputs) == 1 and all(s.kind == form.CONSTANT and s not in written for s in read):
+            out = x.outputs[0]
+            is_small = out.storage.nbytes <= _LARGEST_CONSTANT and is_plain(out) and not may_draw(x)
+            if is_small and out.storage not in written and out.storage not in returned and _is_settled(x):
+                array = value_of_constants(x)
+                if array is not None:
+                    out.storage.kind, out.storage.key = form.CONSTANT, array
+                    continue
+        found.append(x)
+    return found
+
+
+def _is_settled(x: Instruction) -> bool:
+    """Whether an instruction's parameters hold no values."""
+    return not any(True for _ in values_in(x.params)) and not x.op.is_read
 
 
 def merge_equal(instructions: list[Instruction], kept: set[Storage]) -> list[Instruction]:
@@ -296,6 +293,7 @@ def _fused(group: Group, kept: set[Storage], readers: dict[Storage, int]) -> lis
     """Return one instruction for a group, or the group's own instructions if they cannot be joined."""
     own = [x for x, _, _ in group.instructions]
     if len(own) == 1:
+        own[0].in_place = [(v, own[0].outputs[0]) for v in group.inputs]
         return own
     inside: dict[Storage, int] = {}
     for x in own:
@@ -309,7 +307,11 @@ def _fused(group: Group, kept: set[Storage], readers: dict[Storage, int]) -> lis
     if compiled is None:
         return _halves(group, kept, readers)
     name = "+".join(x.name for x in own)
-    return [Instruction(form.FUSED, f"fused[{name}]", tuple(group.inputs), tuple(outputs), None, None, compiled, own[0].line)]
+    joined = Instruction(form.FUSED, f"fused[{name}]", tuple(group.inputs), tuple(outputs), None, None, compiled, own[0].line)
+    made = {x.outputs[0]: i for i, x in enumerate(own)}
+    last = {v: i for i, x in enumerate(own) for v in values_read(x)}
+    joined.in_place = [(v, out) for out in outputs for v in group.inputs if last[v] <= made[out]]
+    return [joined]
 
 
 def _halves(group: Group, kept: set[Storage], readers: dict[Storage, int]) -> list[Instruction]:

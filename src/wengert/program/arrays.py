@@ -1,0 +1,50 @@
+"""Arrays in the memory of storages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels.memory import bounds_of
+from wengert.program.form import Storage, Value
+
+
+def new_memory(storage: Storage) -> Any:
+    """Return a new array with the shape, the strides and the dtype of a storage's whole array."""
+    plain = np.empty(storage.shape, storage.dtype)
+    if plain.strides == storage.strides:
+        return plain
+    return place(storage, np.empty(storage.nbytes, np.uint8), 0)
+
+
+def place(storage: Storage, memory: Any, offset: int) -> Any:
+    """Return a storage's whole array in an array of bytes, from an offset on."""
+    return np.ndarray(storage.shape, storage.dtype, memory, offset + storage.before, storage.strides)
+
+
+class _Bytes:
+    """The memory of an array, for NumPy. The array of these bytes keeps this object, and this object the array."""
+
+    def __init__(self, array: Any) -> None:
+        low, high = bounds_of(array)
+        self.array = array
+        readonly = not array.flags.writeable
+        self.__array_interface__ = {"shape": (high - low,), "typestr": "|u1", "data": (low, readonly), "version": 3}
+
+
+def view(whole: Any, value: Value) -> Any:
+    """Return the array of a value in the memory of its storage, given the storage's whole array."""
+    if value.is_whole:
+        return whole
+    if 0 in value.shape:
+        return np.empty(value.shape, value.dtype)
+    offset = value.storage.before + value.offset
+    return np.ndarray(value.shape, value.dtype, np.asarray(_Bytes(whole)), offset, value.strides)
+
+
+def constant(storage: Storage) -> Any:
+    """Return a new array of a constant."""
+    whole = new_memory(storage)
+    whole[...] = storage.key
+    return whole
