@@ -13,6 +13,8 @@
 #   make generate    write the generated files: stubs, names of late families, tables of kernels, docs/operators, tables of pages
 #   make fuzz        all fuzzers for MINUTES=10 with seeds from the clock, each batch of calls in a child process with a watchdog
 #   make sanitize    compile with AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer, and run tests and fuzzers
+#   make release-check  make the source distribution and the wheel of the last commit, and check them in fresh environments
+#   make emulate     compile for 64-bit ARM, and run tests on an emulated processor: Debian, with apt-get
 #   make docs        build the site in build/docs, with all examples and the gallery: a warning is an error
 #   make parity-table  compare with the whole of torch's operator database, and write docs/parity.md: ten minutes
 #   make oracle      add torch, a build for the CPU, so that the tests against torch run
@@ -41,7 +43,8 @@ sources := $(wildcard pyproject.toml tools/build_backend.py meson.build meson.op
 	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build \
 	-o -path '*/page/*.*')
 
-.PHONY: demo docs test test-all test-pure test-fast check bench record inplace generate fuzz parity-table oracle browser compilers clean
+.PHONY: demo docs test test-all test-pure test-fast check bench record inplace generate fuzz parity-table oracle browser compilers \
+	emulate sanitize release-check clean
 
 demo: $(stamps)/extra-examples
 	$(python) examples/digits.py
@@ -111,6 +114,14 @@ inplace: $(stamps)/build
 
 sanitize: $(stamps)/build $(stamps)/extra-test
 	$(python) tools/sanitize.py build/sanitize-$(tag) $(SANITIZERS) -- $(ARGS)
+
+emulate: $(stamps)/build compilers
+	@command -v qemu-aarch64 >/dev/null || DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends qemu-user
+	$(python) tools/emulate.py build/emulate $(ARGS)
+
+release-check: $(stamps)/build
+	$(python) -m pip install --quiet $(call requirements,['project']['optional-dependencies']['release'])
+	$(python) tools/release_check.py build/release
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -5,8 +5,9 @@ python sanitize.py <build folder> [address] [thread] [-- arguments for pytest]
 address: the core and the kernels with AddressSanitizer and UndefinedBehaviorSanitizer, under the tests of kernels, core,
 operations and the fuzzers. thread: the kernels with ThreadSanitizer, under the tests of kernels and the fuzzer of threads. Python,
 NumPy and SciPy are as they are. So the library of the sanitizer is loaded before all others, and only faults in our code are found.
-Leaks are not looked for, as Python frees little at its end. The first report ends the run. Tests that measure the memory of the
-process, or end it by a signal, are left out: a sanitizer keeps freed memory, and catches signals.
+Leaks are not looked for, as Python frees little at its end. The first report ends the process, and is printed after what pytest
+prints. Tests that measure the memory of the process, or end it by a signal, are left out: a sanitizer keeps freed memory, and
+catches signals.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-SUPPRESSIONS = ROOT / "tools" / "sanitize"
+import variant
+
+REASONS = variant.ROOT / "tools" / "sanitize"  # what is not a fault, and why
 SANITIZERS = {"address": "address,undefined", "thread": "thread"}
 LIBRARIES = {"address": ["libasan.so", "libubsan.so"], "thread": ["libtsan.so"]}
 TESTS = {
@@ -32,8 +34,8 @@ LEFT_OUT = [
 ]
 OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:abort_on_error=1",
-    "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:suppressions={SUPPRESSIONS / 'undefined.txt'}",
-    "TSAN_OPTIONS": f"halt_on_error=1:report_signal_unsafe=0:suppressions={SUPPRESSIONS / 'thread.txt'}",
+    "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:suppressions={REASONS / 'undefined.txt'}",
+    "TSAN_OPTIONS": f"allocator_may_return_null=1:report_signal_unsafe=0:halt_on_error=1:suppressions={REASONS / 'thread.txt'}",
 }
 
 
@@ -44,26 +46,18 @@ def library(name: str) -> str:
 
 
 def build(kind: str, folder: Path) -> Path:
-    """Compile into folder/build, copy the sources and the libraries into folder/package, and return that."""
-    meson = [sys.executable, "-m", "mesonbuild.mesonmain"]
-    made = folder / "build"
-    if not (made / "build.ninja").exists():
-        options = ["-Dnative=enabled", "-Dbuildtype=debug", f"-Db_sanitize={SANITIZERS[kind]}", "-Db_lundef=false"]
-        subprocess.run([*meson, "setup", *options, str(made)], cwd=ROOT, check=True)
-    subprocess.run([*meson, "compile", "-C", str(made)], cwd=ROOT, check=True)
-    package = folder / "package"
-    shutil.rmtree(package, ignore_errors=True)
-    ignored = shutil.ignore_patterns("__pycache__", "*.so", "*.c", "*.h")
-    shutil.copytree(ROOT / "src" / "wengert", package / "wengert", ignore=ignored)
-    for part in ("core", "kernels"):
-        for file in (made / "src" / "wengert" / part).glob("*.so"):
-            shutil.copy(file, package / "wengert" / part)
-    return package
+    """Compile with the sanitizers of a kind, and return the folder of the package."""
+    return variant.build(folder, ["-Dbuildtype=debug", f"-Db_sanitize={SANITIZERS[kind]}", "-Db_lundef=false"])
 
 
 def run(kind: str, package: Path, arguments: list[str]) -> int:
-    """Run the tests of a sanitizer on a package. Return pytest's exit status."""
-    environment = os.environ | OPTIONS | {
+    """Run the tests of a sanitizer on a package, and print its reports. Return pytest's exit status."""
+    reports = package.parent / "reports"
+    shutil.rmtree(reports, ignore_errors=True)
+    reports.mkdir()
+    # Into files, as pytest holds back what a process prints before it ends.
+    options = {name: f"{value}:log_path={reports / kind}" for name, value in OPTIONS.items()}
+    environment = os.environ | options | {
         "LD_PRELOAD": " ".join(library(name) for name in LIBRARIES[kind]),
         "PYTHONPATH": os.pathsep.join([str(package), *filter(None, [os.environ.get("PYTHONPATH")])]),
         "PYTHONMALLOC": "malloc",  # so that objects of Python have borders too
@@ -71,7 +65,10 @@ def run(kind: str, package: Path, arguments: list[str]) -> int:
     }  # fmt: skip
     chosen = ["-m", "not exhaustive", *TESTS[kind], *[f"--deselect={test}" for test in LEFT_OUT]]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen, *arguments]
-    return subprocess.run(command, cwd=ROOT, env=environment).returncode
+    status = subprocess.run(command, cwd=variant.ROOT, env=environment).returncode
+    for report in sorted(reports.iterdir()):
+        print(report.read_text(errors="replace"), file=sys.stderr)
+    return status
 
 
 def main() -> int:
