@@ -28,11 +28,12 @@ except ImportError:
 
 CALLS = 1500
 LARGEST = 250  # number of the last allocation that fails; few programs make more
-# NumPy's indexing and ufuncs return NULL without an exception at some of their allocations, for which CPython raises SystemError.
-# It then does not understand names of dtypes, or reports that structured ones do not support StringDType. CPython's warnings return with
-# the exception set, and a lock that it cannot make is a RuntimeError.
+# NumPy's indexing, where() and ufuncs return NULL without an exception at some of their allocations, for which CPython raises
+# SystemError. NumPy then does not understand names of dtypes, or reports that structured ones do not support StringDType. CPython's
+# warnings return with the exception set, and a lock that it cannot make is a RuntimeError.
 NOT_OURS = re.compile(
-    r"SystemError: .*(numpy\.\w+|<ufunc '\w+'>).* returned NULL without setting|SystemError: error return without exception set|"
+    r"SystemError: .*(numpy\.\w+|<ufunc '\w+'>|<built-in function where>).* returned NULL without setting|"
+    r"SystemError: error return without exception set|"
     r"TypeError: StringDType is not currently supported|TypeError: data type '.*' not understood|RuntimeError: can't allocate lock|"
     r"SystemError: <class '\w*Warning'> returned a result with an exception set"
 )
