@@ -177,7 +177,123 @@ def test_odeint():
 def test_problems_without_tensors_are_scipys():
     ours, theirs = [m.solve_ivp(lambda t, y: -y, (0, 1), [1.0], dense_output=True) for m in (integrate, scipy.integrate)]
     assert np.array_equal(ours.y, theirs.y) and isinstance(ours.y, np.ndarray) and ours.sol is not None
-    with pytest.raises(NotImplementedError, match="events"):
-        integrate.solve_ivp(lambda t, y: -y, (0, 1), double([1.0, 2.0]), events=lambda t, y: y[0])
+    crossing = {"events": lambda t, y, level: y[0] - level, "args": (0.5,)}
+    ours, theirs = [m.solve_ivp(lambda t, y, _: -y, (0, 1), [1.0], **crossing) for m in (integrate, scipy.integrate)]
+    assert np.array_equal(ours.t_events[0], theirs.t_events[0]) and isinstance(ours.t_events[0], np.ndarray)
+    with pytest.raises(NotImplementedError, match="methods with a name"):
+        integrate.solve_ivp(lambda t, y: -y, (0, 1), double([1.0, 2.0]), method=scipy.integrate.RK45)
     with pytest.raises(ValueError, match="method"):
         integrate.solve_ivp(lambda t, y: -y, (0, 1), double([1.0, 2.0]), method="RK46")
+
+
+def throw(t, y, g):
+    return [y[1], -g + 0 * y[0]]
+
+
+def landed(t, y, g):
+    return y[0]
+
+
+def top(t, y, g):
+    return y[1]
+
+
+landed.terminal, landed.direction = True, -1
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau"])
+def test_times_of_events(method):
+    """A ball that is thrown up from 0.5 with speed v falls after (v + sqrt(v^2 + g)) / g."""
+    g, v = double(9.8), double(3.0)
+
+    def run(g, v, **more):
+        return integrate.solve_ivp(throw, (0, 10), [0.5, v], method, events=[landed, top], args=(g,), rtol=1e-9, atol=1e-11, **more)
+
+    found, theirs = run(g, v), scipy.integrate.solve_ivp(throw, (0, 10), [0.5, 3.0], method, events=[landed, top], args=(9.8,), rtol=1e-9, atol=1e-11)
+    assert found.status == theirs.status == 1 and found.t[-1].item() == theirs.t[-1]
+    for k in range(2):
+        np.testing.assert_array_equal(number(found.t_events[k]), theirs.t_events[k])
+        np.testing.assert_array_equal(number(found.y_events[k]), theirs.y_events[k])
+    np.testing.assert_allclose(number(found.y), theirs.y, rtol=1e-14, atol=1e-15)
+    exact = (v + (v * v + g) ** 0.5) / g
+    for ours, expected in [(found.t_events[0][0], exact), (found.t[-1], exact), (found.t_events[1][0], v / g),
+                           (found.y[1, -1], v - g * exact), (found.y_events[1][0, 0], 0.5 + v * v / (2 * g))]:  # fmt: skip
+        for x in (g, v):
+            first = [grad(y, x, create_graph=True, retain_graph=True)[0] for y in (ours, expected)]
+            assert number(first[0]) == pytest.approx(number(first[1]), rel=1e-6)
+            second = [grad(y, v, retain_graph=True, allow_unused=True, materialize_grads=True)[0] for y in first]
+            assert number(second[0]) == pytest.approx(number(second[1]), rel=1e-5, abs=1e-8)
+    with forward_ad.dual_level():
+        tangent = forward_ad.unpack_dual(run(forward_ad.make_dual(g.detach(), w.ones(()).double()), v.detach()).t_events[0]).tangent
+        assert float(tangent) == pytest.approx(float(grad(exact, g, retain_graph=True)[0]), rel=1e-6)
+    assert run(g, v, t_eval=[0.1, 0.2, 9.0]).y.shape == (2, 2)
+
+
+def test_the_level_of_an_event_differentiates():
+    level = double(0.3)
+    found = integrate.solve_ivp(lambda t, y: -y, (0, 5), [1.0], events=lambda t, y: y[0] - level, rtol=1e-10, atol=1e-12)
+    assert float(grad(found.t_events[0][0], level)[0]) == pytest.approx(-1 / 0.3, rel=1e-8) and len(found.t_events) == 1
+    none = integrate.solve_ivp(lambda t, y: -y * level, (0, 1), [1.0], events=lambda t, y: y[0] + 1)
+    assert none.t_events[0].shape == (0,) and none.y.requires_grad
+
+
+def test_dense_output():
+    rate, t = double(0.7), double(0.25, 1.3)
+    for span in ((0, 2), (2, 0)):
+        found = integrate.solve_ivp(lambda t, y: -rate * y, span, [1.0, 2.0], "DOP853", dense_output=True, rtol=1e-10, atol=1e-12)
+        theirs = scipy.integrate.solve_ivp(lambda t, y: -0.7 * y, span, [1.0, 2.0], "DOP853", dense_output=True, rtol=1e-10, atol=1e-12)
+        y = found.sol(t)
+        np.testing.assert_allclose(number(y), theirs.sol(number(t)), rtol=1e-14)
+        np.testing.assert_allclose(number(found.sol(0.4)), theirs.sol(0.4), rtol=1e-14)
+        exact = w.exp(-rate * (t - span[0])) * 2
+        for x in (rate, t):
+            np.testing.assert_allclose(number(grad(y[1].sum(), x, retain_graph=True)[0]), number(grad(exact.sum(), x, retain_graph=True)[0]), rtol=1e-7)
+        assert (found.sol.t_min, found.sol.t_max) == (0, 2)
+    with pytest.raises(ValueError, match="1-D"):
+        found.sol(np.zeros((2, 2)))
+
+
+def bratu(x, y, k):
+    return [y[1], -k * np.exp(y[0])]
+
+
+def held(a, b):
+    return np.stack([a[0], b[0]])
+
+
+def test_boundary_value_problems():
+    mesh, start = np.linspace(0, 1, 5), np.zeros((2, 5))
+    k = double(1.0)
+    found = integrate.solve_bvp(lambda x, y: bratu(x, y, k), held, mesh, start, tol=1e-5)
+    theirs = scipy.integrate.solve_bvp(lambda x, y: bratu(x, y, 1.0), held, mesh, start, tol=1e-5)
+    for name in ("x", "y", "yp"):
+        np.testing.assert_allclose(number(getattr(found, name)), getattr(theirs, name), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(number(found.sol([0.2, 0.5])), theirs.sol([0.2, 0.5]), rtol=1e-10, atol=1e-12)
+
+    def at(k):
+        return scipy.integrate.solve_bvp(lambda x, y: bratu(x, y, k), held, mesh, start, tol=1e-10).sol(0.5)[0]
+
+    (first,) = grad(found.sol(0.5)[0], k, create_graph=True)
+    assert number(first) == pytest.approx((at(1.001) - at(0.999)) / 2e-3, rel=1e-5)
+    assert float(grad(first, k, retain_graph=True)[0]) == pytest.approx((at(1.01) - 2 * at(1.0) + at(0.99)) / 1e-4, rel=1e-3)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(k.detach(), w.ones(()).double())
+        tangent = forward_ad.unpack_dual(integrate.solve_bvp(lambda x, y: bratu(x, y, dual), held, mesh, start, tol=1e-5).y).tangent
+        np.testing.assert_allclose(number(tangent)[:, 0], [0.0, number(grad(found.y[1, 0], k)[0])], rtol=1e-10, atol=1e-12)
+
+
+def test_unknown_parameters_of_boundary_value_problems():
+    """y'' = -p^2 L y with y(0) = y(1) = 0 has p = 2 pi / sqrt(L)."""
+    stretch = double(1.0)
+    guess = np.array([[0, 1, 0, -1, 0], [1, 1, 1, 1, 1.0]])
+
+    def run(m, stretch, **more):
+        return m.solve_bvp(lambda x, y, p: [y[1], -(p[0] ** 2) * stretch * y[0]], lambda a, b, p: np.stack([a[0], b[0], a[1] - p[0]]),
+                           np.linspace(0, 1, 5), guess, p=[6.0], tol=1e-6, **more)  # fmt: skip
+
+    found, theirs = run(integrate, stretch), run(scipy.integrate, 1.0)
+    np.testing.assert_allclose(number(found.p), theirs.p, rtol=1e-10)
+    assert float(grad(found.p[0], stretch)[0]) == pytest.approx(-np.pi, rel=1e-6)
+    assert isinstance(run(integrate, 1.0).y, np.ndarray)
+    with pytest.raises(NotImplementedError, match="singular term"):
+        run(integrate, stretch, S=np.zeros((2, 2)))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes
-from wengert.array_functions.table import linalg, w
+from wengert.array_functions.table import detached, linalg, w
 from wengert.autograd import Function, grad
 from wengert.autograd.forward_ad import attach_tangent, detach_tangent
 from wengert.autograd.grad_mode import enable_grad, is_grad_enabled
@@ -107,6 +107,11 @@ def with_rules(value: Any, parameters: Parameters, pullback: Pullback, pushforwa
     if node is not None and parameters.has_tangents:
         node.dual = output  # the backward pass has tangents too
     return output
+
+
+def with_values(found: Any, values: Any) -> Any:
+    """Return a tensor that has SciPy's values, and the derivatives of a tensor that was computed in another way."""
+    return found + w.as_tensor(values - detached(found))
 
 
 def vjp(result: Any, edges: Any, ct: Any) -> list[Any]:

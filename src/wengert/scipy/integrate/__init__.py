@@ -1,14 +1,15 @@
 """scipy.integrate with derivatives. See _frame.py."""
 
 from wengert.scipy._frame import Submodule as _Submodule
-from wengert.scipy.integrate import _initial_value, _quadrature, _samples
+from wengert.scipy.integrate import _boundary_value, _initial_value, _quadrature, _samples
 
 _module = _Submodule("integrate", globals())
 __getattr__, __dir__ = _module.lookups()
 
 for _function in _samples.FUNCTIONS:
     _module.differentiates()(_function)
-for _function in (*_quadrature.FUNCTIONS, *_initial_value.FUNCTIONS):
+for _function in (*_quadrature.FUNCTIONS, *_initial_value.FUNCTIONS, *_boundary_value.FUNCTIONS):
     _module.differentiates(always=True)(_function)
 _module.refuse("Use solve_ivp, whose solutions differentiate.", "ode", "complex_ode")
-_module.refuse("Use simpson.", "newton_cotes")
+_module.refuse("Use quad_vec or nquad.", "cubature", "qmc_quad", "tanhsinh")
+_module.constant("They make places and weights.", "lebedev_rule", "newton_cotes")

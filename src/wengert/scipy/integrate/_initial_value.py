@@ -22,7 +22,7 @@ from wengert.array_functions.table import detached, holds_tensor, tensor, w
 from wengert.array_protocol import _signature as signature_of
 from wengert.autograd.grad_mode import enable_grad, no_grad
 from wengert.core.tensor import TensorBase
-from wengert.scipy._closures import Parameters, implicit, jacobian
+from wengert.scipy._closures import Parameters, implicit, jacobian, with_values
 
 scipy: Any = import_late("scipy.integrate")
 
@@ -97,14 +97,12 @@ def _implicit_step(solution: Callable[[float], Any]) -> Callable[[State, Any, An
     return step
 
 
-def _states(fun: State, y0: Any, times: list[Any], step: Any, output: Any) -> list[Any]:
-    """Run over the points of a grid. times: numbers or tensors. output: numbers of the points whose states are returned."""
-    wanted, states, y = set(output), {0: y0}, y0
+def _states(fun: State, y0: Any, times: list[Any], step: Any) -> list[Any]:
+    """Return the states at the points of a grid. times: numbers or tensors."""
+    states = [y0]
     for k in range(len(times) - 1):
-        y = step(fun, times[k], y, times[k + 1] - times[k])
-        if k + 1 in wanted:
-            states[k + 1] = y
-    return [states[k] for k in output]
+        states.append(step(fun, times[k], states[k], times[k + 1] - times[k]))
+    return states
 
 
 def _grid(steps: Any, places: Any, given: Any) -> tuple[list[Any], list[int]]:
@@ -124,29 +122,78 @@ def _grid(steps: Any, places: Any, given: Any) -> tuple[list[Any], list[int]]:
     return times, output
 
 
-def _with_values(found: Any, values: Any) -> Any:
-    """Return a tensor that has SciPy's values, and the derivatives of the one that the steps gave."""
-    return found + w.as_tensor(values - detached(found))
-
-
 class _Problem:
-    """The right side of the user's, run on arrays for SciPy. It notes the tensors that the results depend on."""
+    """Functions of (t, y) of the user's, run on arrays for SciPy. It notes the tensors that the results depend on."""
 
-    def __init__(self, fun: State, t0: Any, y0: Any, tensors: bool) -> None:
+    def __init__(self, fun: State, t0: Any, y0: Any, tensors: bool, events: tuple[State, ...] = ()) -> None:
         self.fun, self.parameters, self.tensors = fun, Parameters(), tensors
-        first = self._run(t0, y0)
-        if holds_tensor((first,)) and not tensors:
+        results = [self._run(function, t0, y0) for function in (fun, *events)]
+        if holds_tensor(results) and not tensors:
             self.tensors = True
 
-    def _run(self, t: Any, y: Any) -> Any:
-        found = self.fun(t, w.as_tensor(y) if self.tensors else y)
+    def _run(self, fun: State, t: Any, y: Any) -> Any:
+        found = fun(t, w.as_tensor(y) if self.tensors else y)
         for x in found if isinstance(found, (list, tuple)) else (found,):
             self.parameters.collect(x)
         return found
 
     def __call__(self, t: float, y: Any) -> Any:
-        found = self._run(t, y)
+        found = self._run(self.fun, t, y)
         return np.asarray(detached(_vector(found))) if holds_tensor((found,)) else found
+
+    def event(self, function: State, like: Any) -> State:
+        """Return a function of (t, y) as SciPy finds its zeros. like: the event of the user's, with its attributes."""
+
+        def run(t: float, y: Any) -> Any:
+            return np.asarray(detached(self._run(function, t, y))).item()
+
+        for name in ("terminal", "direction"):
+            if hasattr(like, name):
+                setattr(run, name, getattr(like, name))
+        return run
+
+
+class _Dense:
+    """The solution between the points of a grid: a step from the point before. It has SciPy's values.
+
+    t: a number or a tensor of at most one dimension. Returns y: (n,) or (n, points). ts, t_min and t_max are SciPy's.
+    """
+
+    def __init__(self, fun: State, step: Any, times: list[Any], states: list[Any], theirs: Any) -> None:
+        self.fun, self.step, self.times, self.states, self.theirs = fun, step, times, states, theirs
+        self.points = np.array([float(np.asarray(detached(t))) for t in times])
+        self.ts, self.t_min, self.t_max = theirs.ts, theirs.t_min, theirs.t_max
+
+    def step_to(self, t: Any) -> Any:
+        """Return the state at a number or tensor t of no dimension, with the value of the step."""
+        place = float(np.asarray(detached(t)))
+        ascending = self.points[-1] >= self.points[0]
+        before = np.searchsorted(self.points if ascending else -self.points, place if ascending else -place) - 1
+        k = int(np.clip(before, 0, max(len(self.points) - 2, 0)))
+        return self.step(self.fun, self.times[k], self.states[k], t - self.times[k])
+
+    def __call__(self, t: Any) -> Any:
+        places = np.asarray(detached(t), float)
+        given = tensor(t) if holds_tensor((t,)) else places
+        if places.ndim == 0:
+            return with_values(self.step_to(given if isinstance(given, TensorBase) else float(places)), self.theirs(places))
+        if places.ndim != 1:
+            raise ValueError("`t` must be a float or a 1-D array.")
+        found = [self.step_to(given[i]) for i in range(len(places))]
+        return with_values(w.stack(found, 1), self.theirs(places))
+
+
+def _event_times(dense: _Dense, events: list[State], found: Any) -> None:
+    """Put tensors in place of the times and states of events. A time solves event(t, y(t)) = 0, so it has its derivative."""
+
+    def value_of(event: State) -> Callable[[Any], Any]:
+        return lambda t: tensor(event(t, dense.step_to(t))).reshape(())
+
+    for k, event in enumerate(events):
+        times = [implicit(value_of(event), np.asarray(t, float)) for t in found.t_events[k]]
+        if times:
+            states = with_values(w.stack([dense.step_to(t) for t in times]), found.y_events[k])
+            found.t_events[k], found.y_events[k] = w.stack(times), states
 
 
 def solve_ivp(
@@ -155,47 +202,56 @@ def solve_ivp(
 ) -> Any:  # fmt: skip
     """Solve dy/dt = fun(t, y, *args) from y0, as scipy.integrate.solve_ivp.
 
-    If fun, y0, t_span, t_eval or args hold tensors that are differentiated, the result's y is a tensor (n, points), and t is one if
-    t_span or t_eval has tensors. Then dense_output and events are refused, and fun gets y as a tensor.
+    If fun, events, y0, t_span, t_eval or args hold tensors that are differentiated, the result's y is a tensor (n, points), and
+    fun and events get y as a tensor. t is a tensor if t_span or t_eval has tensors, or an event ends the run. t_events and y_events
+    hold tensors. sol(t) returns tensors.
 
-    Derivatives: see Note [Steps on tensors].
+    Derivatives: see Note [Steps on tensors]; of the times of events, those of the implicit function.
     """
     given = () if args is None else tuple(args)
 
-    def right_side(t: Any, y: Any) -> Any:
-        return fun(t, y, *given)
+    def with_args(function: Any) -> State:
+        return lambda t, y: function(t, y, *given)
 
+    right_side = with_args(fun)
+    listed = () if events is None else (events,) if callable(events) else tuple(events)
+    functions = [with_args(event) for event in listed]
     ends, start = np.asarray(detached(tuple(t_span)), float), np.asarray(detached(y0))
     start = start if np.issubdtype(start.dtype, np.complexfloating) else start.astype(float)
-    problem = _Problem(right_side, float(ends[0]), np.atleast_1d(start), holds_tensor((t_span, y0, t_eval, given)))
+    has_tensors = holds_tensor((t_span, y0, t_eval, given))
+    problem = _Problem(right_side, float(ends[0]), np.atleast_1d(start), has_tensors, tuple(functions))
     for x in (*(t_span if not isinstance(t_span, TensorBase) else (t_span,)), y0, t_eval):
         for part in x if isinstance(x, (list, tuple)) else (x,):
             problem.parameters.collect(part)
+    places = None if t_eval is None else np.asarray(detached(t_eval), float)
+    watched = [problem.event(*pair) for pair in zip(functions, listed, strict=True)] or None
     if not problem.parameters:
         plain: State = problem if problem.tensors else right_side
-        return scipy.solve_ivp(plain, ends, start, method, detached(t_eval), dense_output, events, vectorized, None, **options)
-    if dense_output or events is not None:
-        what = "dense_output=True" if dense_output else "events"
-        raise NotImplementedError(f"solve_ivp has no derivative with {what}. Hint: give the places of the outputs as t_eval.")
+        return scipy.solve_ivp(plain, ends, start, method, places, dense_output, watched, vectorized, None, **options)
     if not isinstance(method, str):
         raise NotImplementedError("solve_ivp has a derivative for methods with a name. Hint: method='RK45' or 'Radau'.")
-    places = None if t_eval is None else np.asarray(detached(t_eval), float)
-    found = scipy.solve_ivp(problem, ends, start, method, places, True, None, False, None, **options)
+    found = scipy.solve_ivp(problem, ends, start, method, places, True, watched, False, None, **options)
     if found.status < 0:
         return found
-    outputs: Any = t_eval
-    if t_eval is None:
-        outputs = found.t
-        if holds_tensor((t_span,)):
-            outputs = w.cat([w.reshape(tensor(t_span[0]), (1,)), w.as_tensor(found.t[1:-1]), w.reshape(tensor(t_span[1]), (1,))])
+    stopped = found.status == 1 and t_eval is None
+    outputs: Any = found.t if t_eval is None else t_eval[: len(found.t)]
+    if t_eval is None and holds_tensor((t_span,)):
+        last = w.as_tensor(found.t[-1:]) if stopped else w.reshape(tensor(t_span[1]).double(), (1,))
+        outputs = w.cat([w.reshape(tensor(t_span[0]).double(), (1,)), w.as_tensor(found.t[1:-1]), last])
     times, output = _grid(found.sol.ts, found.t, outputs)
     if isinstance(t_span[0], TensorBase):
         times[0] = t_span[0]
     step = _explicit_step(method) if method in _EXPLICIT else _implicit_step(found.sol)
-    y = w.atleast_1d(tensor(y0)).to(w.as_tensor(start).dtype)
-    found.y = _with_values(w.stack(_states(right_side, y, times, step, output), 1), found.y)
-    found.t = outputs
-    found.sol = None
+    states = _states(right_side, w.atleast_1d(tensor(y0)).to(w.as_tensor(start).dtype), times, step)
+    dense = _Dense(right_side, step, times, states, found.sol)
+    _event_times(dense, functions, found)
+    y = [states[k] for k in output]
+    if stopped:  # the last point is the time of an event
+        event, place = next((k, i) for k, t in enumerate(found.t_events) for i in range(len(t)) if detached(t)[i] == found.t[-1])
+        outputs = w.cat([w.as_tensor(outputs)[:-1], found.t_events[event][place : place + 1]])
+        y[-1] = found.y_events[event][place]
+    found.y, found.t = with_values(w.stack(y, 1), found.y), outputs
+    found.sol = dense if dense_output else None
     return found
 
 
@@ -227,7 +283,8 @@ def odeint(func: Any, y0: Any, t: Any, args: Any = (), *settings: Any, **options
     times, output = _grid(run.sol.ts, places, t)
     y = w.atleast_1d(tensor(y0)).double()
     step = _implicit_step(run.sol) if stiff else _explicit_step("DOP853")
-    states = _with_values(w.stack(_states(right_side, y, times, step, output)), found)
+    run_over = _states(right_side, y, times, step)
+    states = with_values(w.stack([run_over[k] for k in output]), found)
     return (states, info) if full_output else states
 
 

@@ -123,12 +123,16 @@ class Traced:
         """
         if not self.parameters:
             return solution
+        self.check_traced()
+        return implicit(residual or self.call, np.asarray(solution, float))
+
+    def check_traced(self) -> None:
+        """Raise NotImplementedError if the results are not traced, so that a solution has no derivative."""
         if not self.is_traced:
             raise NotImplementedError(
                 "The function depends on tensors that are differentiated, but its result has no derivative in its first argument. "
                 "Hint: compute it by operations of NumPy or wengert."
             )
-        return implicit(residual or self.call, np.asarray(solution, float))
 
 
 class _LostGradient(RuntimeError):
