@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import sys
 import weakref
-from types import CodeType
+from types import CellType, CodeType
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,30 @@ def is_ndarray(x: Any) -> bool:
 def is_row_major(x: Any) -> bool:
     """Whether x is a contiguous NumPy array in row-major order."""
     return type(x) is np.ndarray and x.flags.c_contiguous
+
+
+def same_layout(x: Any, y: Any) -> bool:
+    """Whether x and y are NumPy arrays of one dtype, shape and strides."""
+    both = type(x) is np.ndarray and type(y) is np.ndarray
+    return both and x.dtype == y.dtype and x.shape == y.shape and x.strides == y.strides
+
+
+def still_holds(container: Any, keys: Any, values: tuple[Any, ...], by_name: bool) -> bool:
+    """Whether a cell, list or dict holds exactly these objects, at these keys. by_name: whether a dict has them at these keys,
+    among others. A container of another type holds what it held only if it was, and is, empty."""
+    if by_name:
+        return all(map(operator.is_, map(container.get, keys), values))
+    if isinstance(container, CellType):
+        try:
+            return container.cell_contents is values[0]
+        except ValueError:  # it is empty
+            return False
+    if type(container) is list:
+        return len(container) == len(values) and all(map(operator.is_, container, values))
+    if type(container) is dict:
+        same = len(container) == len(values) and all(map(operator.is_, container.values(), values))
+        return same and all(map(operator.is_, container, keys))
+    return not values and not len(container)
 
 
 # x, or the 0-d array of a NumPy scalar: NumPy gives scalars where other libraries give 0-d arrays.

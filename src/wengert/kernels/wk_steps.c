@@ -172,7 +172,11 @@ static int run_step(const Step *step, PyObject *list) {
     PyObject *operands[WK_MAX_OPERANDS];
     for (int k = 0; k < step->n_inputs + step->n_outputs; k++) operands[k] = slots[step->slots[k]];
     if (step->kind == RUN_COPY) return copy_into(operands[1], operands[0]) < 0 ? -1 : 1;
-    if (step->kind == RUN_PROGRAM) return wk_apply_in_place(&wk_program_of(step->program)->kernel, operands, operands + step->n_inputs);
+    if (step->kind == RUN_PROGRAM) {
+        int done = wk_apply_in_place(&wk_program_of(step->program)->kernel, operands, operands + step->n_inputs);
+        if (done || step->fallback == NULL) return done;
+        return take_results(step, PyObject_Vectorcall(step->fallback, operands, (size_t)step->n_inputs, NULL), operands);
+    }
     if (step->kind == RUN_NEW) {
         PyArrayObject *like = (PyArrayObject *)step->program;
         PyObject *array = wk_new_array(PyArray_NDIM(like), PyArray_DIMS(like), PyArray_TYPE(like));

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,20 @@ _view_as_complex: Any = function("", "view_as_complex")
 _view_as_real: Any = function("", "view_as_real")
 _zeros_like: Any = function("", "zeros_like")
 Formula = Callable[..., tuple[Any, ...]]
+
+
+class Batch(NamedTuple):
+    """Parameters of a group that take the next step with the same options and numbers, in one call of a program.
+
+    rows: parameter, gradient and the tensors of the state of each; states: their states; names: of the state's tensors."""
+
+    group: dict[str, Any]
+    names: tuple[str, ...]
+    states: list[dict[str, Any]]
+    rows: list[tuple[Any, ...]]
+    options: dict[str, Any]
+    numbers: tuple[Any, ...]
+    program: Program
 
 
 class Elementwise(Optimizer):
@@ -100,6 +114,46 @@ class Elementwise(Optimizer):
             for options, numbers, rows in batches.values():
                 self._update(rows, numbers, options)
         return loss
+
+    def batches(self) -> list[Batch] | None:
+        """Return what the next step does with the gradients that are there now. None if the step is no program of elements: it is
+        differentiable, or a parameter is complex or has no state yet."""
+        found: list[Batch] = []
+        for group in self.param_groups:
+            names = self.state_names(group)
+            batches: dict[Any, Batch] = {}
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                state = self.state.get(p) or {}
+                if group["differentiable"] or p.is_complex() or not all(name in state for name in names):
+                    return None
+                step = float(state["step"]._array) + 1 if self.counted else None
+                key = (step, not state)
+                if key not in batches:
+                    if self.counted:
+                        count_step(state)
+                    options, numbers = self.options(group, state, not state), self.numbers(group, state, step)
+                    if self.counted:
+                        state["step"]._array -= 1
+                    program = _program(type(self).formula, 2 + len(names), len(numbers), tuple(options.items()))
+                    batches[key] = Batch(group, names, [], [], options, numbers, program)
+                batches[key].states.append(state)
+                batches[key].rows.append((p, p.grad, *[state[name] for name in names]))
+            found.extend(batches.values())
+        return found
+
+    def plan(self, batch: Batch) -> tuple[Any, ...] | None:
+        """Return the numbers of a step of a batch that has been counted. None if its parameters have taken different numbers of
+        steps, or if it has other options now."""
+        state, step = batch.states[0], None
+        if self.counted:
+            step = float(state["step"]._array)
+            if any(float(x["step"]._array) != step for x in batch.states):
+                return None
+        if self.options(batch.group, state, not state) != batch.options:
+            return None
+        return self.numbers(batch.group, state, step)
 
     def _update(self, rows: list[tuple[Any, ...]], numbers: tuple[Any, ...], options: dict[str, Any]) -> None:
         """Run the formula for each row: a parameter, its gradient, and the tensors of its state."""

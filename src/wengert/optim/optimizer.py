@@ -44,6 +44,12 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
     return add_hook(_global_optimizer_post_hooks, hook)
 
 
+def step_hooks(optimizer: Optimizer) -> list[OrderedDict[int, Any]]:
+    """Return the hooks that run before and after the steps of an optimizer."""
+    own = optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks
+    return [_global_optimizer_pre_hooks, _global_optimizer_post_hooks, *own]
+
+
 def _type_name(x: Any) -> str:
     return x.type() if isinstance(x, Tensor) else type(x).__name__
 

@@ -7,14 +7,17 @@ import weakref
 from _thread import RLock, allocate_lock, get_ident
 from collections.abc import Callable
 from functools import update_wrapper
+from operator import itemgetter
 from typing import Any
 
 from wengert import errors
 from wengert.core.modes import NO_GRAD, flags, observed, state
+from wengert.core.replay import fits
 from wengert.core.saved import is_watched
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase
 from wengert.dtypes import get_default_dtype
+from wengert.program.arrays import layout_of
 from wengert.program.execution import Executable, Mismatch
 from wengert.program.form import TENSOR, Value
 from wengert.program.graph_node import GraphCall
@@ -35,15 +38,29 @@ class CompileError(errors.WengertError, RuntimeError):
 
 
 class Recording:
-    """One recording. surroundings: what the function reached."""
+    """One recording. surroundings: what the function reached. given: the arguments if all are tensors, given by position."""
 
-    def __init__(self, executable: Executable, surroundings: Surroundings, key: Any) -> None:
+    def __init__(self, executable: Executable, surroundings: Surroundings, key: Any, given: list[Any] | None) -> None:
         self.executable = executable
         self.surroundings = surroundings
         self.key = key
         self.graph: GraphCall | None = None  # if results require grad
         self.runs = 0
         self._lock = allocate_lock()
+        self.pack = _packer(executable.program.structure, len(executable.program.outputs))  # makes the result of its leaves
+        self.flags, self.dtype = flags() & _MODES, get_default_dtype()
+        # What the arguments are like, if all of them are tensors, given by position, and no tensor is given twice.
+        self.patterns: list[Any] | None = None
+        if given is not None and _are_distinct(given):
+            self.patterns = [(Tensor, layout_of(x._array), x._requires_grad, x._grad_fn is None) for x in given]
+
+    def takes(self, args: Any) -> bool:
+        """Whether a call with these arguments by position is of the recording's kind. It may say no wrongly, but never yes."""
+        if self.patterns is None or not fits(args, self.patterns):
+            return False
+        if flags() & _MODES != self.flags or get_default_dtype() is not self.dtype:
+            return False
+        return _are_distinct(args) and not observed() and not _is_unusual()
 
     def run(self, tensors: list[Any]) -> list[Any]:
         """Return the leaves of the result. Raises Mismatch if the recording does not fit, or is running."""
@@ -78,6 +95,7 @@ class Compiled:
         self._failures = 0
         self._is_eager = False
         self._bound: dict[int, Any] = {}
+        self._recent: Recording | None = None  # the last one that fitted, if it has patterns
         _all.add(self)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -93,7 +111,12 @@ class Compiled:
         return f"<compiled {getattr(self.function, '__qualname__', self.function)!s}, {len(self.recordings)} recordings>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._is_eager or flags() & ~NO_GRAD & 0xFFFF or _recorder_thread is not None or observed() or _is_unusual():
+        recent = self._recent
+        if recent is not None and not kwargs and _recorder_thread is None and recent.takes(args):
+            found = self._replay(recent, list(args))
+            if found is not None:
+                return found[0]
+        if self._is_eager or flags() & _MODES & ~NO_GRAD or _recorder_thread is not None or observed() or _is_unusual():
             return self.function(*args, **kwargs)
         given, structure = _flatten(args, kwargs)
         tensors: list[Any] = []
@@ -114,6 +137,7 @@ class Compiled:
             if recording.key == kind:
                 found = self._replay(recording, tensors)
                 if found is not None:
+                    self._recent = recording if recording.patterns is not None else None
                     return found[0]
         return self._record(args, kwargs, given, structure, kind)
 
@@ -126,8 +150,7 @@ class Compiled:
         except Mismatch:
             return None
         recording.runs += 1
-        structure = recording.executable.program.structure
-        return (leaves[0] if structure is None else tree_unflatten(leaves, structure),)
+        return (recording.pack(leaves),)
 
     def _record(self, args: Any, kwargs: Any, given: list[Any], arguments: Any, kind: list[Any]) -> Any:
         """Run the function, and record the run if nothing is against it."""
@@ -156,7 +179,8 @@ class Compiled:
                         recorder.refuse(f"it changes {changed}, a Python object")
                     leaves, structure = tree_flatten(result)
                     program = recorder.finish(leaves, None if len(leaves) == 1 and leaves[0] is result else structure)
-                    recording = Recording(Executable(program, self.exact), surroundings, kind)
+                    by_position = given if arguments == len(given) else None
+                    recording = Recording(Executable(program, self.exact), surroundings, kind, by_position)
                     if any(isinstance(x, tuple) and x[0] == "graph" for x in program.outputs):
                         recording.graph = self._graph_call(recording, given, arguments)
                     self.recordings.insert(0, recording)
@@ -226,8 +250,10 @@ class Compiled:
         self.refusals = []
         self._failures = 0
         self._is_eager = False
+        self._recent = None
 
 
+_MODES = 0xFFFF  # bits of flags() that are modes
 _PLAIN = (int, complex, str, bytes, bool, type(None))
 
 
@@ -248,6 +274,21 @@ class _Same:
         return isinstance(other, _Same) and other.x is self.x
 
     __hash__ = object.__hash__
+
+
+def _packer(structure: Any, n: int) -> Callable[[list[Any]], Any]:
+    """Return what makes a function's result of its n leaves."""
+    if structure is None:
+        return itemgetter(0)
+    if tree_unflatten(list(range(n)), structure) == tuple(range(n)):
+        return tuple
+    return lambda leaves: tree_unflatten(leaves, structure)
+
+
+def _are_distinct(tensors: Any) -> bool:
+    """Whether no tensor is there twice."""
+    n = len(tensors)
+    return n < 2 or (tensors[0] is not tensors[1] if n == 2 else len(set(map(id, tensors))) == n)
 
 
 def _sharing(tensors: list[Any]) -> Any:

@@ -15,14 +15,15 @@ import numpy as np
 from wengert.backends import numpy as numpy_backend
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.op import Op
-from wengert.core.tensor import TensorBase, counter_of, wrap
+from wengert.core.replay import GRAD, INPUT, TENSOR, count_writes, first_moved, have_grads, leaf_of, owner_of, set_grads, wrapped
+from wengert.core.tensor import TensorBase, wrap
 from wengert.core.views import write_array
 from wengert.generator import default_generator
 from wengert.kernels import native
 from wengert.kernels.memory import address_of, bounds_of
 from wengert.program import form
 from wengert.program.arrays import constant, new_memory, place, view
-from wengert.program.form import Instruction, Program, Storage, Value
+from wengert.program.form import Instruction, Program, Scalar, Storage, Value
 from wengert.program.lowering import direct_call, function_of, is_plain, kernel_of, run_forward
 from wengert.program.memory import plan
 from wengert.program.passes import may_draw, optimized
@@ -55,6 +56,9 @@ class Executable:
         self._outlasting: list[Storage] = []  # computed memory that is read after the last instruction
         self._copied: dict[int, int] = {}  # slots of results, and of their copies
         self.nbytes = 0
+        self._has_numbers = False  # whether the slots of numbers of optimizers are filled
+        self._writes_outside = False
+        self._is_writing = False  # whether a run has come to the first write into external memory
         self.instructions = program.instructions = optimized(program, exact)
         self._keep_results()
         for x in self.instructions:
@@ -67,13 +71,24 @@ class Executable:
         self._allocate()
         self.n_compiled = sum(step[0] == "kernel" for step in self.steps)
         self.steps = self._joined(self.steps)
+        last = next((i + 1 for i in range(len(self.steps) - 1, -1, -1) if self.steps[i][0] != "set_grad"), 0)
+        self._leaves = [step[1] for step in self.steps[last:]]  # whose .grad is set at the end
+        self._grad_numbers = [None if step[2] is None else int(step[2]) for step in self.steps[last:]]
+        self.steps = self.steps[:last]
         self.bumped = [s for s in program.storages if s.is_external and s.writes]
+        self._written = [_owner(s) for s in self.bumped]
+        self._writes = [s.writes for s in self.bumped]
         self.externals = [s for s in program.storages if s.is_external and s in self._by_storage]
-        self._wholes = [(s, [(n, v) for n, v in self._by_storage[s]]) for s in self.externals]
-        self._addresses: list[Any] = [None] * len(self.externals)
+        self._owners = [_owner(s) for s in self.externals]
+        self._arrays: list[Any] = [None] * len(self.externals)
+        # The slots of the results, if all of them are new tensors.
+        self._plain: list[int] | None = None
+        if all(isinstance(x, Value) for x in program.outputs):
+            self._plain = [self._copied.get(self.slot(x), int(self.slot(x))) for x in program.outputs]
+        self._guarded = [state.leaf for state in program.grads]
+        self._were_none = [state.is_none for state in program.grads]
         self._backs_up = self._can_stop_after_writes()
         self._draws = any((x.kind == form.HOST and not x.function.is_step) or may_draw(x) for x in self.instructions)
-        self._has_stepped = False
 
     def _keep_results(self) -> None:
         """Find the computed storages whose memory must be new at each run."""
@@ -104,6 +119,8 @@ class Executable:
         """Return a parameter with slots in place of values."""
         if isinstance(x, Value):
             return self.slot(x)
+        if isinstance(x, Scalar):
+            return self._scalar_slot(x)
         if isinstance(x, tuple):
             return tuple([self._bound(y) for y in x])
         if isinstance(x, list):
@@ -113,6 +130,9 @@ class Executable:
         return x
 
     def _lower(self, x: Instruction) -> None:
+        if not self._writes_outside and _changes_outside(x):
+            self._writes_outside = True
+            self.steps.append(("begin_writing",))
         inputs = tuple([self._bound(y) for y in x.inputs])
         outputs = tuple([self.slot(y) for y in x.outputs])
         if x.kind in (form.MAKE, form.INTO):
@@ -123,6 +143,8 @@ class Executable:
                 self._call(x, inputs, params, outputs)
         elif x.kind == form.FUSED:
             self.steps.append(("kernel", (_PROGRAM, 0, x.function, inputs, outputs, None)))
+        elif x.kind == form.UPDATE:
+            self.steps.append(("kernel", (_PROGRAM, 0, x.function.compiled, inputs, outputs, _results_of(x.function))))
         elif x.kind == form.WRITE:
             self.steps.append(("write", x.function, inputs, self._bound(x.params), outputs))
         elif x.kind == form.HOST:
@@ -163,6 +185,14 @@ class Executable:
             fallback = function if len(given) == len(x.inputs) else _of_some(function, places)
         operands = tuple([self.slot(y) if isinstance(y, Value) else self._number_slot(y) for y in given])
         self.steps.append(("kernel", (*step, operands, outputs, fallback)))
+
+    def _scalar_slot(self, scalar: Scalar) -> Slot:
+        """Return the slot of a number that is given at each run."""
+        key = (scalar,)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.slots)
+            self.slots.append(None)
+        return Slot(self._numbers[key])
 
     def _number_slot(self, number: Any) -> Slot:
         """Return the slot that holds a number."""
@@ -252,8 +282,8 @@ class Executable:
         written: dict[int, Value] = {}
         stops = False
         for x in self.instructions:
-            if x.kind in (form.INTO, form.WRITE) and x.outputs[0].storage.is_external:
-                written[int(self.slot(x.outputs[0]))] = x.outputs[0]
+            if x.kind in (form.INTO, form.WRITE, form.UPDATE) and x.outputs[0].storage.is_external:
+                written.update({int(self.slot(value)): value for value in x.outputs})
             elif written and (x.kind == form.GUARD or (x.kind == form.MAKE and kernel_of(x) is None)):
                 stops = True
         return list(written.items()) if stops else []
@@ -262,54 +292,78 @@ class Executable:
 
     def bind(self, inputs: list[TensorBase]) -> None:
         """Fill the slots of external memory. Raises Mismatch, with nothing changed, if a tensor is not as it was."""
-        for state in self.program.grads:
-            if (state.tensor._grad is None) != state.is_none:
+        if not have_grads(self._guarded, inputs, self._were_none):
+            raise Mismatch("the gradient of a tensor")
+        i = first_moved(self._owners, inputs, self._arrays, 0)
+        if i < 0:
+            return
+        while i >= 0:
+            storage, tensor = self.externals[i], owner_of(self._owners[i], inputs)
+            if tensor is None:
                 raise Mismatch("the gradient of a tensor")
-        for i, (storage, values) in enumerate(self._wholes):
-            key = storage.key
-            if storage.kind == form.INPUT:
-                tensor = inputs[key]
-            else:
-                tensor = key if storage.kind == form.TENSOR else key._grad
-                if tensor is None:
-                    raise Mismatch("the gradient of a tensor")
             array = tensor._array
-            if array is self._addresses[i]:
-                continue
             if storage.kind != form.INPUT and (
                 array.shape != storage.shape or array.dtype != storage.dtype or array.strides != storage.strides
             ):
                 raise Mismatch("the shape of a tensor")
-            self._addresses[i] = array
-            self._fill_slots(array, values)
+            self._arrays[i] = array
+            self._fill_slots(array, self._by_storage[storage])
+            i = first_moved(self._owners, inputs, self._arrays, i + 1)
         if self.bumped and len(self.externals) > 1 and self._overlap():
+            self._arrays = [None] * len(self.externals)  # so that the next run looks at them again
             raise Mismatch("tensors that share memory, one of which is written")
 
     def _overlap(self) -> bool:
         """Whether two external tensors share memory."""
-        found = self.__dict__.setdefault("_disjoint", [])
-        if len(found) == len(self._addresses) and all(a is b for a, b in zip(found, self._addresses, strict=True)):
-            return False
-        extents = sorted(bounds_of(a) for a in self._addresses if a.size)
-        if any(a[1] > b[0] for a, b in pairwise(extents)):
-            return True
-        self.__dict__["_disjoint"] = list(self._addresses)
-        return False
+        extents = sorted(bounds_of(a) for a in self._arrays if a.size)
+        return any(a[1] > b[0] for a, b in pairwise(extents))
+
+    def _prepare(self) -> None:
+        """Fill the slots of the numbers that optimizers give. Raises Mismatch if one is not what it was."""
+        prepared: list[Any] = []
+        for update, scalars in self.program.updates:
+            changed = update.prepare()
+            if changed is None or [len(x) for x in scalars] != [len(x) for x in update.numbers]:
+                self._undo(prepared if changed is None else [*prepared, update])
+                raise Mismatch("an optimizer")
+            prepared.append(update)
+            if changed or not self._has_numbers:
+                for values, places in zip(update.numbers, scalars, strict=True):
+                    for value, scalar in zip(values, places, strict=True):
+                        self.slots[self._scalar_slot(scalar)] = float(value)
+        self._has_numbers = True
+
+    def _undo(self, updates: list[Any]) -> None:
+        for update in updates:
+            update.undo()
 
     def run(self, inputs: list[TensorBase]) -> list[Any]:
         """Run the program. Return the leaves of its result. Raises Mismatch, with nothing changed, if it does not fit."""
         self.bind(inputs)
+        if self.program.updates:
+            self._prepare()
         for storage in self.results:
             whole = constant(storage) if storage.kind == form.CONSTANT else new_memory(storage)
             self._fill_slots(whole, self._by_storage[storage])
+        made: dict[int, Any] = {}  # tensors of new memory, which results and gradients share
+        self._run_safely(inputs, made)
+        if self._leaves:
+            set_grads(self._leaves, inputs, self._grad_numbers, self.slots, made)
+        if self._written:
+            count_writes(self._written, inputs, self._writes)
+        if self._plain is not None:
+            return [wrapped(self.slots, number, made) for number in self._plain]
+        return [self._result(x, inputs, made) for x in self.program.outputs]
+
+    def _run_safely(self, inputs: list[Any], made: dict[int, Any]) -> None:
+        """Run the steps. If one fails, undo what was changed, or say in the error that it is changed."""
         saved = [(self.slots[n], self.slots[n].copy()) for n, _ in self._backs_up]
         state = default_generator.get_state() if self._draws else None
-        self._has_stepped = False
+        self._is_writing = False
         grads: list[tuple[Any, Any]] = []
-        made: dict[int, Any] = {}  # tensors of new memory, which results and gradients share
         quiet_enter()
         try:
-            self._run_steps(grads, made)
+            self._run_steps(inputs, grads, made)
         except BaseException as error:
             for target, copy in saved:
                 target[...] = copy
@@ -317,15 +371,15 @@ class Executable:
                 leaf._grad = grad
             if state is not None:
                 default_generator.set_state(state)
-            if isinstance(error, Exception) and not isinstance(error, Mismatch) and not self._has_stepped:
+            self._undo([update for update, _ in self.program.updates])
+            undone = not self._is_writing or bool(saved)
+            if isinstance(error, Exception) and not isinstance(error, Mismatch) and undone:
                 raise Mismatch("an operation fails") from error  # the function runs eagerly, and raises the error at its line
+            if not undone:
+                error.add_note("The compiled function stopped in the middle: tensors that it writes may hold new values.")
             raise
         finally:
             quiet_exit()
-        for storage in self.bumped:
-            key: Any = inputs[storage.key] if storage.kind == form.INPUT else storage.key
-            counter_of(key._grad if storage.kind == form.GRAD else key).value += storage.writes
-        return [self._result(x, inputs, made) for x in self.program.outputs]
 
     def _result(self, x: Any, inputs: list[TensorBase], made: dict[int, Any]) -> Any:
         if isinstance(x, Value):
@@ -342,20 +396,16 @@ class Executable:
         return self.slots[self.slot(what)].item() if kind == "item" else what
 
     def _tensor(self, number: int, made: dict[int, Any]) -> Any:
-        number = self._copied.get(number, number)
-        found = made.get(number)
-        if found is None:
-            found = made[number] = wrap(self.slots[number])
-        return found
+        return wrapped(self.slots, self._copied.get(number, number), made)
 
-    def _run_steps(self, grads: list[tuple[Any, Any]], made: dict[int, Any]) -> None:
+    def _run_steps(self, inputs: list[Any], grads: list[tuple[Any, Any]], made: dict[int, Any]) -> None:
         for step in self.steps:
             kind = step[0]
             if kind == "kernels":
                 if native.run_steps(step[1], self.slots) != step[2]:
                     raise Mismatch("the operands of a kernel")
             elif kind == "set_grad":
-                leaf, number = step[1], step[2]
+                leaf, number = leaf_of(step[1], inputs), step[2]
                 grads.append((leaf, leaf._grad))
                 leaf._grad = None if number is None else self._tensor(number, made)
             else:
@@ -395,7 +445,6 @@ class Executable:
 
     def _host(self, host: Any, inputs: Any, params: Any, outputs: Any) -> None:
         if host.is_step:
-            self._has_stepped = True
             host.function(*inputs)
             return
         result = host.function(*self._wrapped(inputs), **self._wrapped(params))
@@ -417,6 +466,9 @@ class Executable:
     def _copy(self, source: int, target: int) -> None:
         self.slots[target][...] = self.slots[source]
 
+    def _begin_writing(self) -> None:
+        self._is_writing = True
+
     def _reset(self, value: Any, whole: Any) -> None:
         whole[...] = value
 
@@ -424,7 +476,30 @@ class Executable:
 _STEPS: dict[str, Callable[..., None]] = {
     form.MAKE: Executable._make, form.INTO: Executable._into, form.WRITE: Executable._write, form.HOST: Executable._host,
     form.GUARD: Executable._guard, form.COPY: Executable._copy, "reset": Executable._reset,
+    "begin_writing": Executable._begin_writing,
 }  # fmt: skip
+
+
+def _changes_outside(x: Instruction) -> bool:
+    """Whether an instruction writes memory that exists before the program runs, or makes the step of an optimizer."""
+    if x.kind == form.HOST:
+        return x.function.is_step or (x.function.writes and isinstance(x.inputs[0], Value) and x.inputs[0].storage.is_external)
+    return x.kind in (form.INTO, form.WRITE, form.UPDATE) and any(v.storage.is_external for v in x.outputs)
+
+
+def _owner(storage: Storage) -> tuple[int, Any]:
+    """Return what core/replay.py looks up the tensor of a storage by."""
+    return {form.INPUT: INPUT, form.TENSOR: TENSOR, form.GRAD: GRAD}[storage.kind], storage.key
+
+
+def _results_of(program: Any) -> Callable[..., Any]:
+    """Return a function that computes the results of a program of ops/program.py without its kernels."""
+
+    def run(*arrays: Any) -> Any:
+        found = program.run(arrays)
+        return found[0] if len(found) == 1 else tuple(found)
+
+    return run
 
 
 def _has_slot(x: Any) -> bool:

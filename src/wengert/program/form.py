@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 # Where the memory of a storage comes from.
 INPUT = "input"  # the argument with the number `key`
 TENSOR = "tensor"  # the tensor `key`, which the function reaches: a parameter, for example
-GRAD = "grad"  # .grad of the tensor `key`
+GRAD = "grad"  # .grad of the tensor `key`, or of the argument with the number `key`
 CONSTANT = "constant"  # `key` is the array
 COMPUTED = "computed"  # an instruction
 
@@ -72,22 +72,33 @@ class Value(NamedTuple):
         return f"{self}: {self.dtype}({', '.join(map(str, self.shape))})"
 
 
+class Scalar:
+    """A Python number that is given anew at each run. name: what it is, for people."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"<{self.name}>"
+
+
 # What an instruction does with the results of its operation.
 MAKE = "make"  # they are new arrays
 INTO = "into"  # it writes the result into its first input
 WRITE = "write"  # `function` writes into its first input
 FUSED = "fused"  # `function`, a program of kernels/wk_program.c, makes them
 COPY = "copy"  # it copies its input into new memory
+UPDATE = "update"  # `function`, a program of ops/program.py, changes its inputs `outputs` in place: the step of an optimizer
 HOST = "host"  # `function` is called with the tensors `inputs`: it draws random numbers, or is the step of an optimizer
-SET_GRAD = "set_grad"  # .grad of the tensor `function` becomes the input, or None
+SET_GRAD = "set_grad"  # .grad of the tensor `function`, or of the argument with this number, becomes the input, or None
 GUARD = "guard"  # the program fits only if the input, as a number, is `params["value"]`
 
 
 class Instruction:
     """One step of a program.
 
-    op: the operation, or None. inputs: values, Python numbers or None. params: complete, or None for the defaults. line: of the
-    user's program. keeps_numbers: whether a Python number stays one, where the other operand is an array."""
+    op: the operation, or None. inputs: values, Python numbers, scalars or None. params: complete, or None for the defaults.
+    line: of the user's program. keeps_numbers: whether a Python number stays one, where the other operand is an array."""
 
     def __init__(
         self, kind: str, name: str, inputs: tuple[Any, ...], outputs: tuple[Value, ...], params: Any = None, op: Any = None,
@@ -112,14 +123,14 @@ class Instruction:
         if self.kind == GUARD:
             call = f"guard {_text(self.inputs[0])} is {self.params['value']!r}"
         results = ", ".join([v.described() for v in self.outputs])
-        if self.kind in (INTO, WRITE):
-            results = f"{self.outputs[0]} <-"
+        if self.kind in (INTO, WRITE, UPDATE):
+            results = f"{', '.join(map(str, self.outputs))} <-"
             return f"{results} {call}"
         return f"{results} = {call}" if results else call
 
 
 def _text(x: Any) -> str:
-    if isinstance(x, Value):
+    if isinstance(x, (Value, Scalar)):
         return str(x)
     if isinstance(x, (tuple, list)):
         return f"({', '.join(map(_text, x))})"
@@ -128,9 +139,11 @@ def _text(x: Any) -> str:
 
 
 class GradState(NamedTuple):
-    """What .grad of a tensor must be before the program runs: None if `is_none`, else a tensor."""
+    """What .grad of a leaf must be before the program runs: None if `is_none`, else a tensor.
 
-    tensor: Any
+    leaf: the tensor itself, or its number among the arguments."""
+
+    leaf: Any
     is_none: bool
 
 
@@ -148,6 +161,7 @@ class Program:
         self.outputs: list[Any] = []
         self.structure: Any = None
         self.grads: list[GradState] = []
+        self.updates: list[tuple[Any, list[list[Scalar]]]] = []  # steps of optimizers, and their numbers, batch by batch
 
     def __str__(self) -> str:
         lines = [f"program {self.name}"]

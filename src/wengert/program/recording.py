@@ -29,12 +29,14 @@ from wengert.core.tensor import TensorBase
 from wengert.core.watched import is_stand_in
 from wengert.dtypes import dtype
 from wengert.generator import Generator
+from wengert.kernels import native
 from wengert.kernels.memory import address_of, bounds_of
 from wengert.program import form, origins
-from wengert.program.form import GradState, Instruction, Program, Storage, Value
+from wengert.program.form import GradState, Instruction, Program, Scalar, Storage, Value
 from wengert.program.origins import root_of
 from wengert.program.passes import may_draw
 from wengert.program.surroundings import Surroundings, is_optimizer
+from wengert.program.updates import update_of
 
 
 class Refusal(Exception):
@@ -71,6 +73,8 @@ class Recorder:
         self._known: dict[int, list[tuple[str, Any, TensorBase]]] = {}  # tensors outside, by the id of their root
         self._grads: dict[int, tuple[TensorBase, Any]] = {}  # leaf and its .grad as the program has it, by the leaf's id
         self._first_grads: dict[int, Any] = {}
+        self._names_grads = surroundings.names_grads
+        self._leaf_keys: dict[int, Any] = {}  # the leaf itself, or its number among the arguments
         self._external: dict[int, tuple[TensorBase, Any, bool, Any]] = {}  # with array, requires_grad, grad_fn, by the id
         self._items: dict[int, tuple[Any, Value]] = {}  # numbers that are results only, by the id
         self._profile = self.profile
@@ -92,8 +96,9 @@ class Recorder:
             if x._requires_grad and x._grad_fn is None:
                 self._grads[id(x)] = (x, x._grad)
                 self._first_grads[id(x)] = x._grad
+                self._leaf_keys[id(x)] = key
                 if x._grad is not None:
-                    self._know(form.GRAD, x, x._grad)
+                    self._know(form.GRAD, key, x._grad)
 
     def _versions_of(self, x: TensorBase) -> None:
         counter = x._counter
@@ -354,7 +359,8 @@ class Recorder:
                 continue
             if grad is not None and grad._grad_fn is not None:
                 raise Refusal("a gradient with a graph is stored in .grad")
-            self.add(form.SET_GRAD, "set_grad", (None if grad is None else self.operand(grad),), (), None, None, leaf)
+            value = None if grad is None else self.operand(grad)
+            self.add(form.SET_GRAD, "set_grad", (value,), (), None, None, self._leaf_keys[key])
             self._grads[key] = (leaf, grad)
 
     # -- Python calls ------------------------------------------------------------------------------------------------------
@@ -406,6 +412,8 @@ class Recorder:
         outputs: tuple[Value, ...] = ()
         for counter_owner, *_ in list(self._external.values()):
             self._versions_of(counter_owner)
+        if host.is_step and self._add_update(args[0]):
+            return
         if host.writes and args:
             target: Any = args[0]
             x = next(iter(frame.f_locals.values()))
@@ -416,6 +424,25 @@ class Recorder:
             outputs = (self.computed(result._array),)
             self._versions_of(result)
         self.add(form.HOST, host.name, args, outputs, kwargs, None, host)
+
+    def _add_update(self, optimizer: Any) -> bool:
+        """Record the step of an optimizer as instructions. Return False if it is a call of Python."""
+        update = update_of(optimizer) if native is not None else None
+        if update is None:
+            return False
+        scalars = [[Scalar(f"{type(optimizer).__name__}.{i}") for i in range(len(x))] for x in update.numbers]
+        for batch, numbers in zip(update.batches, scalars, strict=True):
+            for row in batch.rows:
+                for x in (row[0], *row[2:]):
+                    if id(x) not in self._external:
+                        self._know(form.TENSOR, x, x)
+                values = [self.operand(x) for x in row]
+                outputs = [values[0], *values[2:]]
+                for value in outputs:
+                    value.storage.writes += 1
+                self.add(form.UPDATE, f"{type(optimizer).__name__}.step", [*values, *numbers], outputs, None, None, batch.program)
+        self.program.updates.append((update, scalars))
+        return True
 
     def _end_call(self, frame: FrameType, result: Any) -> None:
         code = frame.f_code
@@ -499,18 +526,21 @@ class Recorder:
         returned = [x.storage for x in values]
         if len(set(returned)) < len(returned):
             raise Refusal("two results share memory")
-        used = {id(s.key) for s in self.program.storages if s.kind == form.GRAD}
-        touched = {id(x.function) for x in self.program.instructions if x.kind == form.SET_GRAD}
+        changed = {id(x.function) for x in self.program.instructions if x.kind == form.SET_GRAD}
+        changed |= {id(s.key) for s in self.program.storages if s.kind == form.GRAD}
         for key, held in self._first_grads.items():
-            if key in touched | used and (held is None or key in used):
-                self.program.grads.append(GradState(self._grads[key][0], held is None))
+            leaf = self._leaf_keys[key]
+            if (held is None and self._names_grads) or id(leaf) in changed:  # that it sets None to None leaves no trace
+                self.program.grads.append(GradState(leaf, held is None))
         return self.program
 
     def _check_graph(self) -> None:
         """Check that a backward pass may compute the forward values again."""
         reason = ""
         for x in self.program.instructions:
-            if x.kind == form.SET_GRAD or (x.kind in (form.INTO, form.WRITE) and x.outputs[0].storage.is_external):
+            if x.kind == form.SET_GRAD or (
+                x.kind in (form.INTO, form.WRITE, form.UPDATE) and x.outputs[0].storage.is_external
+            ):
                 reason = "the function writes a tensor that exists before the call"
             elif x.kind == form.HOST or may_draw(x):
                 reason = "the function draws random numbers, or steps an optimizer"

@@ -11,9 +11,8 @@ import enum
 import re
 import sys
 from collections import deque
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator
 from functools import partial
-from operator import is_, itemgetter
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -33,6 +32,7 @@ from weakref import ref
 
 import numpy as np
 
+from wengert.core.replay import first_changed
 from wengert.core.tensor import TensorBase
 from wengert.core.watched import own_code
 
@@ -53,6 +53,7 @@ _SETTLED = frozenset({
 })  # fmt: skip
 _DRAWING = frozenset({"random", "rvs", "default_rng"})  # names in NumPy and SciPy of what draws random numbers
 _SETTINGS = frozenset({"param_groups", "defaults", "state_dict", "get_last_lr", "get_lr"})  # names that read those of an optimizer
+_GRADS = frozenset({"grad", "_grad", "zero_grad"})  # names that set .grad
 _ENVIRONMENT = frozenset({"environ", "getenv", "environb"})
 
 
@@ -79,11 +80,9 @@ class Surroundings:
     def __init__(self, fn: Any) -> None:
         self.tensors: list[TensorBase] = []
         self.unknown: str | None = None
+        self.names_grads = False  # whether a function may set .grad
         self._seen: set[int] = set()
-        self._cells: list[tuple[CellType, Any, str]] = []  # of closures, with their contents
-        self._empty: list[Any] = []  # containers without elements
-        self._namespaces: list[tuple[Any, Any, Any, str]] = []  # of modules: (reader, dict, values, path)
-        self._containers: list[tuple[Any, list[Any], list[Any], str]] = []  # (container, its keys, its values, path)
+        self._entries: list[tuple[Any, Any, Any, bool, str]] = []  # (container, keys, values, by_name, path): see core/replay.py
         self._arrays: list[tuple[np.ndarray, np.ndarray, str]] = []  # with their copies
         self._optimizers: list[tuple[Any, str]] = []
         self._reads_settings = False  # of optimizers
@@ -179,6 +178,7 @@ class Surroundings:
         if _is_of_library(fn.__module__ or ""):
             return
         used = dict.fromkeys(_names(own_code(fn)))
+        self.names_grads |= not _GRADS.isdisjoint(used) or any(type(x) is str and x in _GRADS for x in own_code(fn).co_consts)
         self._reads_settings |= not _SETTINGS.isdisjoint(used)
         if not _ENVIRONMENT.isdisjoint(used):
             self.unknown = self.unknown or f"{path}, which reads the variables of the environment"
@@ -193,7 +193,7 @@ class Surroundings:
         if not names:
             return
         values = [namespace[name] for name in names]
-        self._namespaces.append((itemgetter(*names, names[0]), namespace, (*values, values[0]), path))
+        self._entries.append((namespace, tuple(names), tuple(values), True, path))
         for name, value in zip(names, values, strict=True):
             if isinstance(value, ModuleType) and _is_of_library(value.__name__):
                 parts = value.__name__.split(".")
@@ -208,43 +208,24 @@ class Surroundings:
 
     def _keep(self, container: Any, path: str) -> Iterator[tuple[Any, str]]:
         keys, values = _items(container)
-        if isinstance(container, CellType):
-            self._cells.append((container, values[0], path))
-        elif not values and isinstance(container, Sized):
-            self._empty.append(container)
-        elif not isinstance(container, (tuple, frozenset)):  # these do not change
-            self._containers.append((container, keys, values, path))
+        if not isinstance(container, (tuple, frozenset)):  # these do not change
+            self._entries.append((container, tuple(keys), tuple(values), False, path))
         for key, value in zip(keys, values, strict=True):
             yield value, f"{path}.{key}" if isinstance(key, str) else path if key is None else f"{path}[{key!r}]"
 
     def changed(self) -> str | None:
         """Return the path to an object that has changed since, or None."""
-        for cell, value, path in self._cells:
-            try:
-                if cell.cell_contents is value:
-                    continue
-            except ValueError:  # it is empty
-                pass
-            if not _equals(cell, [None], [value]):
+        entries = self._entries
+        i = first_changed(entries, 0)
+        while i >= 0:
+            container, keys, values, by_name, path = entries[i]
+            if by_name:
+                missing = any(key not in container for key in keys)
+                if missing or not _are_equal([container[key] for key in keys], values):
+                    return path
+            elif not _equals(container, list(keys), values):
                 return path
-        if any(self._empty):
-            return "a container that was empty"
-        for read, namespace, expected, path in self._namespaces:
-            try:
-                found = read(namespace)
-            except KeyError:
-                return path
-            if not all(map(is_, found, expected)) and not _are_equal(found, expected):
-                return path
-        for container, keys, values, path in self._containers:
-            kind = container.__class__
-            if kind is list and len(container) == len(values) and all(map(is_, container, values)):
-                continue
-            if (kind is dict or kind is MappingProxyType) and len(container) == len(keys):
-                if all(map(is_, container.values(), values)) and all(map(is_, container, keys)):
-                    continue
-            if not _equals(container, keys, values):
-                return path
+            i = first_changed(entries, i + 1)
         for array, copy, path in self._arrays:
             if array.shape != copy.shape or array.dtype != copy.dtype or array.tobytes() != copy.tobytes():
                 return path
