@@ -79,7 +79,7 @@ from wengert.core.tensor import (
     wrap,
 )
 from wengert.dtypes import NONE
-from wengert.kernels import native
+from wengert.kernels import is_from_signal, native
 from wengert.kernels.memory import owner_of
 
 
@@ -452,11 +452,13 @@ def write_result(kernel: Any, arrays: list[Any], target: TensorBase, out: Any) -
     quiet_enter()
     try:
         kernel(*arrays, out=array)  # NumPy copies operands that overlap array, but for array itself
-    except ValueError as error:
-        explain_broadcast(error, arrays)
-        shape = np.broadcast_shapes(*[x.shape for x in arrays])
-        if shape != array.shape:
-            raise errors.inplace_shape(array.shape, shape) from None
+    except BaseException as error:
+        if is_from_signal(error):
+            bump(target)
+        if isinstance(error, ValueError):
+            explain_broadcast(error, arrays)
+            if (shape := np.broadcast_shapes(*[x.shape for x in arrays])) != array.shape:
+                raise errors.inplace_shape(array.shape, shape) from None
         raise
     finally:
         quiet_exit()
@@ -654,8 +656,7 @@ def write_out(op: Op, out: Any, inputs: tuple[Any, ...], params: dict[str, Any] 
 
 def write_results(name: str, out: Any, inputs: Iterable[Any], compute: Callable[[], Any]) -> Any:
     """Write the results of compute() into the out= tensors. name: of the operation. inputs: those of compute."""
-    outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
-    inputs = tuple(inputs)
+    outs, inputs = tuple(out) if isinstance(out, (tuple, list)) else (out,), tuple(inputs)
     for tensor in outs:
         if not isinstance(tensor, TensorBase):
             raise errors.wrong_argument_type(name, "out", len(inputs), type(tensor))

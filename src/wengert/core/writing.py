@@ -19,7 +19,7 @@ from wengert.core.override import NOT_OVERRIDDEN, has_foreign, override, overrid
 from wengert.core.saved import is_watched
 from wengert.core.tensor import IS_INFERENCE, IS_VOLATILE, TensorBase, refresh_view
 from wengert.core.views import bump, call_inplace
-from wengert.kernels import find_kernel
+from wengert.kernels import find_kernel, is_from_signal
 
 if not cython.compiled:
     from wengert.core.native import (
@@ -105,9 +105,14 @@ def write_at_once(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None
             operands.append(x)
         else:
             return False
-    if apply_into(op, operands, op.defaults if params is None else params, target._array):
-        bump(target)
-        return True
+    try:
+        if apply_into(op, operands, op.defaults if params is None else params, target._array):
+            bump(target)
+            return True
+    except BaseException as error:
+        if is_from_signal(error):
+            bump(target)
+        raise
     return False
 
 

@@ -49,3 +49,8 @@ def find_kernel(role: str, defaults: bool) -> tuple[int, tuple[str, ...]] | None
     if found is None or (found[2] and not defaults):
         return None
     return found[0], tuple(found[1].split())
+
+
+def is_from_signal(error: BaseException) -> bool:
+    """Whether an error may come from the handler of a signal, so that a write that it ended has changed some elements."""
+    return not isinstance(error, Exception) or (native is not None and native.ended_early())

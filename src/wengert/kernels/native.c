@@ -10,6 +10,7 @@
 #include "wk_level.h"
 #include "wk_native.h"
 #include "wk_pool.h"
+#include "wk_release.h"
 #include "wk_threads.h"
 #include "wk_whole.h"
 
@@ -31,6 +32,7 @@ extern PyMethodDef wk_pool_methods[];
 extern PyMethodDef wk_program_methods[];
 extern PyMethodDef wk_random_methods[];
 extern PyMethodDef wk_recurrent_methods[];
+extern PyMethodDef wk_release_methods[];
 extern PyMethodDef wk_resample_methods[];
 extern PyMethodDef wk_rows_methods[];
 extern PyMethodDef wk_scans_methods[];
@@ -56,6 +58,7 @@ static PyMethodDef *const method_tables[] = {
     wk_program_methods,
     wk_random_methods,
     wk_recurrent_methods,
+    wk_release_methods,
     wk_resample_methods,
     wk_rows_methods,
     wk_scans_methods,
@@ -106,6 +109,6 @@ PyMODINIT_FUNC PyInit_native(void) {
     wk_survive_forks();
     wk_pool_survive_forks();
     PyObject *module = PyModule_Create(&definition);
-    if (module != NULL && fill_module(module) < 0) Py_CLEAR(module);
+    if (module != NULL && (wk_find_main_thread() < 0 || fill_module(module) < 0)) Py_CLEAR(module);
     return module;
 }

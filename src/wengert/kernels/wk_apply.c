@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "wk_pool.h"
+#include "wk_release.h"
 #include "wk_threads.h"
 #include "wk_whole.h"
 
@@ -354,7 +355,7 @@ static void run_some_columns(void *context, int64_t begin, int64_t end) {
 static void run_all(const Call *call, npy_intp total) {
     npy_intp n = call->shape[0], rows = total / n;
     double work = (double)total * call->kernel->cost;
-    if (work < THREAD_WORK || wk_get_num_threads() == 1) {
+    if (work < THREAD_WORK) {
         run_part(call, 0, n, 0, rows);
         return;
     }
@@ -368,22 +369,18 @@ static void run_all(const Call *call, npy_intp total) {
     }
 }
 
-/* Run a call. All operands, including the output, have their strides. */
-static void run_call(Call *call, npy_intp total) {
-    if (total == 0) return;
+/* Run a call. All operands, including the output, have their strides. Return 0, or -1 with an error set. */
+static int run_call(Call *call, npy_intp total) {
+    if (total == 0) return 0;
     collapse_axes(call);
     if (call->nd == 0) {
         call->nd = 1;
         call->shape[0] = 1;
         for (int k = 0; k < call->n; k++) call->strides[k][0] = call->size;
     }
-    if ((double)total * call->kernel->cost < RELEASE_WORK) {
-        run_all(call, total);
-    } else {
-        Py_BEGIN_ALLOW_THREADS
-        run_all(call, total);
-        Py_END_ALLOW_THREADS
-    }
+    wk_release((double)total * call->kernel->cost >= RELEASE_WORK);
+    run_all(call, total);
+    return wk_reacquire();
 }
 
 /* -- outputs -------------------------------------------------------------------------------------------------------- */
@@ -491,7 +488,7 @@ static PyObject *apply_new(Call *call, npy_intp total) {
         take_strides(call, k);
     }
     if (n_outputs == 1) results = (PyObject *)call->arrays[call->n_inputs];
-    run_call(call, total);
+    if (run_call(call, total) < 0) Py_CLEAR(results);
     return results;
 }
 
@@ -510,8 +507,7 @@ static PyObject *apply_into(Call *call, PyObject *out, npy_intp total) {
         return failed ? NULL : Py_NewRef(out);
     }
     call->data[k] = PyArray_BYTES((PyArrayObject *)out);
-    run_call(call, total);
-    return Py_NewRef(out);
+    return run_call(call, total) < 0 ? NULL : Py_NewRef(out);
 }
 
 /* Find the shape and the strides of a call whose inputs have been taken. Return the number of elements, -1 if they do not
@@ -556,8 +552,7 @@ int wk_apply_in_place(const WkKernel *kernel, PyObject *const *inputs, PyObject 
             if (overlaps(&call, i, k) || (i >= call.n_inputs && call.data[i] == call.data[k])) return 0;
         }
     }
-    run_call(&call, total);
-    return 1;
+    return run_call(&call, total) < 0 ? -1 : 1;
 }
 
 PyObject *wk_apply(int kernel, PyObject *const *inputs, PyObject *out) {

@@ -82,7 +82,8 @@ PyObject *wk_apply(int kernel, PyObject *const *inputs, PyObject *out);
 /* Run a kernel or program given by pointer. Return one array, or a tuple of arrays for a program with several outputs. */
 PyObject *wk_apply_kernel(const WkKernel *kernel, PyObject *const *inputs, PyObject *out);
 
-/* Run a program into arrays, which may be inputs of it. Return 0, with nothing written, if it does not accept the arrays. */
+/* Run a program into arrays, which may be inputs of it. Return 1, 0 with nothing written if it does not accept the arrays, or -1 on an
+ * error. */
 int wk_apply_in_place(const WkKernel *kernel, PyObject *const *inputs, PyObject *const *outputs);
 
 /* Number of the kernel with this name, or -1. */

@@ -21,6 +21,7 @@
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_products.h"
+#include "wk_release.h"
 #include "wk_threads.h"
 
 enum {
@@ -336,7 +337,7 @@ static int has_valid_sizes(const Convolution *s) {
     return s->n > 0 && s->groups > 0 && s->channels > 0 && s->outputs > 0;
 }
 
-/* Run tasks, with memory for as many as run at once. Return 0 with an error set if there is no memory. */
+/* Run tasks, with memory for as many as run at once. Return 0 with an error set if there is no memory, or a signal ended the loop. */
 static int run_tasks(Convolution *s, int64_t tasks, void (*body)(void *, int64_t, int64_t)) {
     int64_t work = s->n * s->groups * s->places * s->outputs * s->depth, slots = lesser(wk_get_num_threads(), tasks);
     if (slots > MAX_SLOTS) slots = MAX_SLOTS;
@@ -346,11 +347,9 @@ static int run_tasks(Convolution *s, int64_t tasks, void (*body)(void *, int64_t
     if (memory == NULL) return 0;
     s->memory = PyArray_BYTES(memory);
     for (int64_t i = slots; i < MAX_SLOTS; i++) atomic_store(&s->taken[i], 1);
-    Py_BEGIN_ALLOW_THREADS
-    wk_parallel_for(tasks, grain, body, s);
-    Py_END_ALLOW_THREADS
+    int failed = wk_run_loop(1, tasks, grain, body, s) < 0;
     Py_DECREF(memory);
-    return 1;
+    return !failed;
 }
 
 /* Read the last five arguments of each method: stride, padding, dilation, the sizes that no array tells, and groups. Return 0 with

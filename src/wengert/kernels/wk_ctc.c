@@ -9,7 +9,7 @@
 #include "wk_index.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
-#include "wk_threads.h"
+#include "wk_release.h"
 
 enum { WORK = 1024 }; /* least number of states times steps for a thread */
 
@@ -153,11 +153,12 @@ static int read_alignments(Alignments *s, PyObject *const *args) {
     return 1;
 }
 
-static void run_items(Alignments *s) {
+/* Return 0, or -1 with an error set. */
+static int run_items(Alignments *s) {
     int64_t work = s->steps * (2 * s->labels_item + 1);
-    PyThreadState *state = s->items * work > WORK ? PyEval_SaveThread() : NULL;
-    wk_parallel_for(s->items, work >= WORK ? 1 : WORK / (work < 1 ? 1 : work), align, s);
-    if (state != NULL) PyEval_RestoreThread(state);
+    if (wk_run_loop(s->items * work > WORK, s->items, work >= WORK ? 1 : WORK / (work < 1 ? 1 : work), align, s) < 0) return -1;
+    if (s->failed) PyErr_NoMemory();
+    return s->failed ? -1 : 0;
 }
 
 /* ctc_losses(x, labels, lengths, counts, blank): negative log probability of each item, float64. */
@@ -170,10 +171,8 @@ static PyObject *ctc_losses_method(PyObject *module, PyObject *const *args, Py_s
     PyArrayObject *losses = (PyArrayObject *)wk_new_array(1, shape, NPY_DOUBLE);
     if (losses == NULL) return NULL;
     s.losses = (double *)PyArray_DATA(losses);
-    run_items(&s);
-    if (!s.failed) return (PyObject *)losses;
-    Py_DECREF(losses);
-    return PyErr_NoMemory();
+    if (run_items(&s) < 0) Py_CLEAR(losses);
+    return (PyObject *)losses;
 }
 
 /* ctc_cotangent(x, labels, lengths, counts, blank, ct): cotangent of x, given the cotangent of the losses. It is 0 for items whose
@@ -192,10 +191,8 @@ static PyObject *ctc_cotangent_method(PyObject *module, PyObject *const *args, P
     if (out == NULL) return NULL;
     memset(PyArray_DATA(out), 0, (size_t)PyArray_NBYTES(out));
     s.ct = PyArray_BYTES(ct), s.ct_item = PyArray_STRIDE(ct, 0), s.out = PyArray_BYTES(out);
-    run_items(&s);
-    if (!s.failed) return (PyObject *)out;
-    Py_DECREF(out);
-    return PyErr_NoMemory();
+    if (run_items(&s) < 0) Py_CLEAR(out);
+    return (PyObject *)out;
 }
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}

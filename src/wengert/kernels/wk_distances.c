@@ -10,7 +10,7 @@
 #include "wk_level.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
-#include "wk_threads.h"
+#include "wk_release.h"
 
 enum { WORK = 32768 }; /* least number of elements for a thread */
 
@@ -60,11 +60,10 @@ static void add_slopes(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static void run_rows(Distances *s, void (*body)(void *, int64_t, int64_t)) {
+/* Return 0, or -1 with an error set. */
+static int run_rows(Distances *s, void (*body)(void *, int64_t, int64_t)) {
     int64_t each = s->others * s->m + 1;
-    PyThreadState *state = s->n * each > WORK ? PyEval_SaveThread() : NULL;
-    wk_parallel_for(s->n, each >= WORK ? 1 : WORK / each, body, s);
-    if (state != NULL) PyEval_RestoreThread(state);
+    return wk_run_loop(s->n * each > WORK, s->n, each >= WORK ? 1 : WORK / each, body, s);
 }
 
 /* Whether x is a row-major array with nd dims of the given dtype. type -1: float32 or float64. */
@@ -102,7 +101,7 @@ static PyObject *distances_method(PyObject *module, PyObject *const *args, Py_ss
     PyObject *out = s.y != NULL ? wk_new_array(2, shape, type) : wk_new_array(1, &pairs, type);
     if (out == NULL) return NULL;
     s.out = PyArray_BYTES((PyArrayObject *)out);
-    run_rows(&s, measure_rows);
+    if (run_rows(&s, measure_rows) < 0) Py_CLEAR(out);
     return out;
 }
 
@@ -125,7 +124,7 @@ static PyObject *distances_cotangent_method(PyObject *module, PyObject *const *a
     PyObject *out = wk_new_array(2, shape, type);
     if (out != NULL) {
         s.out = PyArray_BYTES((PyArrayObject *)out);
-        run_rows(&s, add_slopes);
+        if (run_rows(&s, add_slopes) < 0) Py_CLEAR(out);
     }
     PyMem_RawFree(s.held);
     return out;

@@ -13,7 +13,7 @@
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_rows.h"
-#include "wk_threads.h"
+#include "wk_release.h"
 
 enum {
     MOST_ROWS = 256, /* most rows of a triangular matrix */
@@ -86,9 +86,9 @@ static PyObject *solve_triangular_method(PyObject *module, PyObject *const *args
         s.width = s.columns > lanes ? 4 * lanes : lanes;
         s.panels = (s.columns - 1) / s.width + 1;
         int64_t each = s.n * s.n / 2 * (s.columns < s.width ? s.columns : s.width) + 1;
-        PyThreadState *state = batch * s.panels * each > WORK ? PyEval_SaveThread() : NULL;
-        wk_parallel_for(batch * s.panels, each >= WORK ? 1 : WORK / each, solve_panels, &s);
-        if (state != NULL) PyEval_RestoreThread(state);
+        if (wk_run_loop(batch * s.panels * each > WORK, batch * s.panels, each >= WORK ? 1 : WORK / each, solve_panels, &s) < 0) {
+            Py_CLEAR(out);
+        }
     }
     Py_DECREF(b);
     return (PyObject *)out;
@@ -153,10 +153,8 @@ static PyObject *qr_method(PyObject *module, PyObject *x) {
     s.work = (char *)PyMem_RawMalloc((size_t)(batch * (s.n + s.k) * s.item));
     if (q != NULL && r != NULL && s.work != NULL) {
         s.a = PyArray_BYTES(a), s.q = PyArray_BYTES(q), s.r = PyArray_BYTES(r);
-        PyThreadState *state = batch * each > WORK ? PyEval_SaveThread() : NULL;
-        wk_parallel_for(batch, each >= WORK ? 1 : WORK / each, qr_of_each, &s);
-        if (state != NULL) PyEval_RestoreThread(state);
-        both = PyTuple_Pack(2, q, r);
+        int failed = wk_run_loop(batch * each > WORK, batch, each >= WORK ? 1 : WORK / each, qr_of_each, &s) < 0;
+        both = failed ? NULL : PyTuple_Pack(2, q, r);
     } else if (!PyErr_Occurred()) {
         PyErr_NoMemory();
     }

@@ -9,7 +9,7 @@
 #include "wk_level.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
-#include "wk_threads.h"
+#include "wk_release.h"
 
 enum {
     SPLITS = 8,  /* least number of tasks, so that as many threads have work */
@@ -94,9 +94,7 @@ static PyObject *sample_grid_method(PyObject *module, PyObject *const *args, Py_
     out = (PyArrayObject *)wk_new_array(s.dims + 2, shape, type);
     if (out == NULL) goto done;
     s.x = PyArray_BYTES(x), s.out = PyArray_BYTES(out);
-    Py_BEGIN_ALLOW_THREADS
-    wk_parallel_for(n * s.blocks, grain_of(BLOCK * s.corners * (s.channels + 2)), loops_of(type)->sample, &s);
-    Py_END_ALLOW_THREADS
+    if (wk_run_loop(1, n * s.blocks, grain_of(BLOCK * s.corners * (s.channels + 2)), loops_of(type)->sample, &s) < 0) Py_CLEAR(out);
 done:
     Py_XDECREF(x);
     Py_XDECREF(grid);
@@ -124,9 +122,7 @@ static PyObject *sample_grid_adjoint_method(PyObject *module, PyObject *const *a
     s.splits = shape[0] >= SPLITS ? 1 : SPLITS / shape[0];
     if (s.splits > s.channels) s.splits = s.channels;
     int64_t work = (s.points * s.corners + s.elements) * (s.channels / s.splits + 2);
-    Py_BEGIN_ALLOW_THREADS
-    wk_parallel_for(shape[0] * s.splits, grain_of(work), loops_of(type)->add_up, &s);
-    Py_END_ALLOW_THREADS
+    if (wk_run_loop(1, shape[0] * s.splits, grain_of(work), loops_of(type)->add_up, &s) < 0) Py_CLEAR(out);
 done:
     Py_XDECREF(ct);
     Py_XDECREF(grid);
@@ -150,9 +146,7 @@ static PyObject *sample_grid_moved_method(PyObject *module, PyObject *const *arg
     out = (PyArrayObject *)wk_new_array(s.dims + 2, PyArray_DIMS(grid), type);
     if (out == NULL) goto done;
     s.ct = PyArray_BYTES(ct), s.x = PyArray_BYTES(x), s.out = PyArray_BYTES(out);
-    Py_BEGIN_ALLOW_THREADS
-    wk_parallel_for(n * s.blocks, grain_of(BLOCK * s.corners * (s.channels + 4)), loops_of(type)->move, &s);
-    Py_END_ALLOW_THREADS
+    if (wk_run_loop(1, n * s.blocks, grain_of(BLOCK * s.corners * (s.channels + 4)), loops_of(type)->move, &s) < 0) Py_CLEAR(out);
 done:
     Py_XDECREF(ct);
     Py_XDECREF(x);

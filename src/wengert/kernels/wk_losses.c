@@ -9,7 +9,7 @@
 #include "wk_index.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
-#include "wk_threads.h"
+#include "wk_release.h"
 
 enum {
     CHUNK = 32768, /* number of elements that are summed together; the least number for a thread */
@@ -96,9 +96,7 @@ static PyObject *map_rounded(Rounded *s, PyObject *like, void (*body)(void *, in
     PyArrayObject *x = (PyArrayObject *)like, *out = (PyArrayObject *)wk_new_array(PyArray_NDIM(x), PyArray_DIMS(x), PyArray_TYPE(x));
     if (out == NULL) return NULL;
     s->out = PyArray_DATA(out);
-    Py_BEGIN_ALLOW_THREADS
-    wk_parallel_for(s->size, CHUNK, body, s);
-    Py_END_ALLOW_THREADS
+    if (wk_run_loop(1, s->size, CHUNK, body, s) < 0) Py_CLEAR(out);
     return (PyObject *)out;
 }
 
@@ -114,13 +112,11 @@ static PyObject *rounded_distances_method(PyObject *module, PyObject *const *arg
     int64_t chunks = (s.size - 1) / CHUNK + 1;
     s.sums = (double *)malloc((size_t)chunks * sizeof(double));
     if (s.sums == NULL) return PyErr_NoMemory();
-    Py_BEGIN_ALLOW_THREADS
-    wk_parallel_for(chunks, 1, add_up_chunks, &s);
-    Py_END_ALLOW_THREADS
+    int failed = wk_run_loop(1, chunks, 1, add_up_chunks, &s) < 0;
     double total = 0;
-    for (int64_t c = 0; c < chunks; c++) total += s.sums[c];
+    for (int64_t c = 0; c < chunks && !failed; c++) total += s.sums[c];
     free(s.sums);
-    return PyFloat_FromDouble(total);
+    return failed ? NULL : PyFloat_FromDouble(total);
 }
 
 /* rounded_slopes(x, y, delta, scale): derivative of the Huber losses, scale times x - y clamped to [-delta, delta]. */
@@ -214,9 +210,7 @@ static PyObject *class_margins_method(PyObject *module, PyObject *const *args, P
     PyArrayObject *out = (PyArrayObject *)wk_new_array(s.ct != NULL ? 2 : 1, PyArray_DIMS(x), PyArray_TYPE(x));
     if (out == NULL) return NULL;
     s.out = PyArray_DATA(out);
-    Py_BEGIN_ALLOW_THREADS
-    wk_parallel_for(items, CHUNK / s.classes + 1, margins, &s);
-    Py_END_ALLOW_THREADS
+    if (wk_run_loop(1, items, CHUNK / s.classes + 1, margins, &s) < 0) Py_CLEAR(out);
     return (PyObject *)out;
 }
 
@@ -291,9 +285,7 @@ static PyObject *label_margins_method(PyObject *module, PyObject *const *args, P
         return PyErr_NoMemory();
     }
     s.out = PyArray_DATA(out);
-    Py_BEGIN_ALLOW_THREADS
-    wk_parallel_for(items, CHUNK / (4 * s.classes) + 1, label_margins, &s);
-    Py_END_ALLOW_THREADS
+    if (wk_run_loop(1, items, CHUNK / (4 * s.classes) + 1, label_margins, &s) < 0) Py_CLEAR(out);
     free(s.is_label);
     return (PyObject *)out;
 }

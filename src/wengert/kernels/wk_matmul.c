@@ -24,7 +24,7 @@
 #include "wk_pool.h"
 #include "wk_products.h"
 #include "wk_rows.h"
-#include "wk_threads.h"
+#include "wk_release.h"
 
 enum {
     SMALL_PRODUCT = 262144, /* most multiplications, times the bytes of a number */
@@ -158,9 +158,7 @@ static PyObject *multiply_small(const Matrix *x, const Matrix *y, int type) {
         multiply_one(&s, x->data, y->data, s.out);
         return out;
     }
-    PyThreadState *state = batch * work > RELEASING ? PyEval_SaveThread() : NULL;
-    wk_parallel_for(batch, WORK / (work < 1 ? 1 : work) + 1, multiply_batch, &s);
-    if (state != NULL) PyEval_RestoreThread(state);
+    if (wk_run_loop(batch * work > RELEASING, batch, WORK / (work < 1 ? 1 : work) + 1, multiply_batch, &s) < 0) Py_CLEAR(out);
     return out;
 }
 
@@ -305,9 +303,9 @@ static PyObject *multiply_in_tasks(const Matrix *x, const Matrix *y, int type, i
         s.panels = ceil_div(s.n, s.columns);
     }
     int64_t of_task = lesser(s.rows, s.m) * s.k * lesser(s.n, s.columns), tasks = batch * s.panels * s.row_blocks;
-    PyThreadState *state = tasks * of_task > RELEASING ? PyEval_SaveThread() : NULL;
-    wk_parallel_for(tasks, ceil_div(WORK, of_task), by_blas ? run_blas_tasks : run_tasks, &s);
-    if (state != NULL) PyEval_RestoreThread(state);
+    if (wk_run_loop(tasks * of_task > RELEASING, tasks, ceil_div(WORK, of_task), by_blas ? run_blas_tasks : run_tasks, &s) < 0) {
+        Py_CLEAR(out);
+    }
     return out;
 }
 

@@ -7,7 +7,7 @@
 #include "wk_lanes.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
-#include "wk_threads.h"
+#include "wk_release.h"
 
 enum {
     WORK = 32768, /* least number of elements for a thread */
@@ -23,10 +23,9 @@ static int is_floating(PyObject *x) {
     return (type == NPY_FLOAT || type == NPY_DOUBLE) && PyArray_ISBEHAVED_RO((PyArrayObject *)x);
 }
 
-static void run_tasks(int64_t tasks, int64_t each, void (*body)(void *, int64_t, int64_t), void *ctx) {
-    PyThreadState *state = tasks * each > WORK ? PyEval_SaveThread() : NULL;
-    wk_parallel_for(tasks, grain_of(each), body, ctx);
-    if (state != NULL) PyEval_RestoreThread(state);
+/* Return 0, or -1 with an error set. */
+static int run_tasks(int64_t tasks, int64_t each, void (*body)(void *, int64_t, int64_t), void *ctx) {
+    return wk_run_loop(tasks * each > WORK, tasks, grain_of(each), body, ctx);
 }
 
 /* -- triangles ------------------------------------------------------------------------------------------------------------- */
@@ -78,7 +77,7 @@ static PyObject *triangle_method(PyObject *module, PyObject *const *args, Py_ssi
     PyArrayObject *out = (PyArrayObject *)wk_new_array(nd + 2, PyArray_DIMS(x), PyArray_TYPE(x));
     if (out == NULL || PyArray_SIZE(out) == 0) return (PyObject *)out;
     s.to = PyArray_BYTES(out);
-    run_tasks(PyArray_SIZE(out) / s.n, s.n, copy_triangle_rows, &s);
+    if (run_tasks(PyArray_SIZE(out) / s.n, s.n, copy_triangle_rows, &s) < 0) Py_CLEAR(out);
     return (PyObject *)out;
 }
 
@@ -144,7 +143,7 @@ static PyObject *copy_transposed_method(PyObject *module, PyObject *given) {
         s.from_strides[s.nd] = PyArray_STRIDE(x, d), s.to_strides[s.nd] = PyArray_STRIDE(out, d);
         s.nd++;
     }
-    run_tasks(batch * s.row_blocks, (s.rows < BLOCK ? s.rows : BLOCK) * s.columns, copy_row_blocks, &s);
+    if (run_tasks(batch * s.row_blocks, (s.rows < BLOCK ? s.rows : BLOCK) * s.columns, copy_row_blocks, &s) < 0) Py_CLEAR(out);
     return (PyObject *)out;
 }
 
@@ -230,7 +229,7 @@ static PyObject *join_method(PyObject *module, PyObject *const *args, Py_ssize_t
     for (int d = 0; d < s.axis; d++) s.rows *= shape[d];
     for (int d = s.axis + 1; d < nd; d++) s.inner_bytes *= shape[d];
     s.row_bytes = s.inner_bytes * shape[s.axis];
-    run_tasks((PyArray_NBYTES(out) - 1) / JOINED_BYTES + 1, JOINED_BYTES / PyArray_ITEMSIZE(out), copy_joined_pieces, &s);
+    if (run_tasks((PyArray_NBYTES(out) - 1) / JOINED_BYTES + 1, JOINED_BYTES / PyArray_ITEMSIZE(out), copy_joined_pieces, &s) < 0) Py_CLEAR(out);
     return (PyObject *)out;
 }
 
@@ -298,7 +297,7 @@ static PyObject *choose_method(PyObject *module, PyObject *const *args, Py_ssize
     PyArrayObject *out = (PyArrayObject *)wk_new_array(PyArray_NDIM(condition), PyArray_DIMS(condition), PyArray_TYPE(x));
     if (out == NULL) return NULL;
     s.x = PyArray_BYTES(x), s.y = PyArray_BYTES(y), s.out = PyArray_BYTES(out), s.item = (int)PyArray_ITEMSIZE(x);
-    run_tasks(PyArray_SIZE(out), 1, choose_elements, &s);
+    if (run_tasks(PyArray_SIZE(out), 1, choose_elements, &s) < 0) Py_CLEAR(out);
     return (PyObject *)out;
 }
 

@@ -10,7 +10,7 @@
 #include "wk_level.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
-#include "wk_threads.h"
+#include "wk_release.h"
 
 enum {
     WORK = 16384,     /* least number of elements for a thread */
@@ -65,12 +65,11 @@ static void run_tasks(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static void run_norm(Norm *s) {
+/* Return 0, or -1 with an error set. */
+static int run_norm(Norm *s) {
     int64_t tasks = s->groups > 0 ? s->items * s->groups : (s->channels - 1) / s->side_by_side + 1;
     int64_t size = s->items * s->channels * s->inner, each = size / tasks;
-    PyThreadState *state = size > 32768 ? PyEval_SaveThread() : NULL;
-    wk_parallel_for(tasks, each >= WORK ? 1 : WORK / (each < 1 ? 1 : each), run_tasks, s);
-    if (state != NULL) PyEval_RestoreThread(state);
+    return wk_run_loop(size > 32768, tasks, each >= WORK ? 1 : WORK / (each < 1 ? 1 : each), run_tasks, s);
 }
 
 /* Whether x is an aligned, contiguous array of float32 or float64 with at least one element. */
@@ -127,8 +126,7 @@ static PyObject *normalize_method(PyObject *module, PyObject *const *args, Py_ss
     PyObject *all = NULL;
     if (out != NULL && mean != NULL && rstd != NULL) {
         s.whole.out = PyArray_BYTES(out), s.whole.mean = PyArray_BYTES(mean), s.whole.rstd = PyArray_BYTES(rstd);
-        run_norm(&s);
-        all = PyTuple_Pack(3, out, mean, rstd);
+        all = run_norm(&s) < 0 ? NULL : PyTuple_Pack(3, out, mean, rstd);
     }
     Py_XDECREF(out);
     Py_XDECREF(mean);
@@ -172,10 +170,11 @@ static PyObject *normalize_cotangent_method(PyObject *module, PyObject *const *a
     PyObject *all = NULL;
     if (out != NULL && of_weight != NULL && of_bias != NULL && sums != NULL) {
         s.whole.out = PyArray_BYTES(out), s.whole.of_weight = sums, s.whole.of_bias = sums + n_sums;
-        run_norm(&s);
-        add_items(s.whole.of_weight, rows, s.channels, of_weight);
-        add_items(s.whole.of_bias, rows, s.channels, of_bias);
-        all = PyTuple_Pack(3, out, of_weight, of_bias);
+        if (run_norm(&s) == 0) {
+            add_items(s.whole.of_weight, rows, s.channels, of_weight);
+            add_items(s.whole.of_bias, rows, s.channels, of_bias);
+            all = PyTuple_Pack(3, out, of_weight, of_bias);
+        }
     } else if (!PyErr_Occurred()) {
         PyErr_NoMemory();
     }

@@ -9,6 +9,7 @@
 #include "wk_lanes.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
+#include "wk_release.h"
 #include "wk_threads.h"
 
 enum { PUT, ADD, MULTIPLY, LARGEST, SMALLEST, KINDS };
@@ -245,15 +246,14 @@ static void visit_lanes(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* Run over all places. Return whether all of them are in range. If not, nothing has been written, unless into_new. */
+/* Run over all places. Return 1 if all of them are in range, else 0, with nothing written unless into_new; -1 with an error set. */
 static int visit_places(Places *s, run_function run, int64_t item, int into_new) {
     Task task = {s, run, into_new && !has_no_gaps(s, item)};
-    PyThreadState *state = s->lanes.lanes * s->n > WK_LANE_WORK ? PyEval_SaveThread() : NULL;
     int64_t grain = wk_lane_grain(s->n);
+    wk_release(s->lanes.lanes * s->n > WK_LANE_WORK);
     if (!into_new) wk_parallel_for(s->lanes.lanes, s->lanes.next[0] == 0 ? s->lanes.lanes : grain, check_lanes, s);
     if (!s->wrong) wk_parallel_for(s->lanes.lanes, grain, visit_lanes, &task);
-    if (state != NULL) PyEval_RestoreThread(state);
-    return !s->wrong;
+    return wk_reacquire() < 0 ? -1 : !s->wrong;
 }
 
 /* -- for Python ----------------------------------------------------------------------------------------------------------- */
@@ -315,9 +315,10 @@ static PyObject *take_along_method(PyObject *module, PyObject *const *args, Py_s
     const npy_intp *strides[] = {named.strides, PyArray_STRIDES(x), PyArray_STRIDES(out)};
     wk_lanes_init(&s.lanes, named.nd, named.shape, named.dim, 3, strides);
     s.index = PyArray_BYTES(index), s.named = PyArray_BYTES(x), s.other = PyArray_BYTES(out);
-    if (visit_places(&s, take_of[size], PyArray_ITEMSIZE(x), 1)) return (PyObject *)out;
+    int taken = visit_places(&s, take_of[size], PyArray_ITEMSIZE(x), 1);
+    if (taken > 0) return (PyObject *)out;
     Py_DECREF(out);
-    Py_RETURN_NONE;
+    return taken < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* Whether the values fit the index: they are a single value, or at least as many as the index along each dim. Sets their
@@ -373,9 +374,8 @@ static PyObject *write_along_method(PyObject *module, PyObject *const *args, Py_
     const npy_intp *strides[] = {named.strides, PyArray_STRIDES(held), value_strides};
     wk_lanes_init(&s.lanes, named.nd, named.shape, named.dim, 3, strides);
     s.index = PyArray_BYTES(index), s.named = PyArray_BYTES(held), s.other = PyArray_BYTES(values);
-    if (visit_places(&s, kind == PUT ? put_of[size] : combine_of[kind][type == NPY_DOUBLE], PyArray_ITEMSIZE(held), 0))
-        Py_RETURN_TRUE;
-    Py_RETURN_NONE;
+    int written = visit_places(&s, kind == PUT ? put_of[size] : combine_of[kind][type == NPY_DOUBLE], PyArray_ITEMSIZE(held), 0);
+    return written < 0 ? NULL : Py_NewRef(written ? Py_True : Py_None);
 }
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}

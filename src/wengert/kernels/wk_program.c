@@ -229,6 +229,7 @@ static PyObject *update_by_program(PyObject *module, PyObject *args) {
             accepted = wk_apply_in_place(&program->kernel, inputs, outputs);
         }
         Py_DECREF(row);
+        if (accepted < 0) return NULL;
         if (!accepted) break;
     }
     return PyLong_FromSsize_t(done);

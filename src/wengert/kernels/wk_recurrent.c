@@ -12,7 +12,7 @@
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_products.h"
-#include "wk_threads.h"
+#include "wk_release.h"
 
 enum { WORK = 65536 }; /* least number of products for a thread */
 
@@ -131,13 +131,12 @@ static int pack_weight(Steps *s, int for_cotangent) {
     return 1;
 }
 
-static void run_all(Steps *s, void (*body)(void *, int64_t, int64_t)) {
+/* Return 0, or -1 with an error set. */
+static int run_all(Steps *s, void (*body)(void *, int64_t, int64_t)) {
     int64_t each = s->steps * s->size * 4 * s->size;
-    PyThreadState *state = each * s->batch > WORK ? PyEval_SaveThread() : NULL;
     /* Products of a few rows at once are faster than those of one. */
     int64_t grain = each >= WORK ? 4 : lesser(s->batch, WORK / each + 4);
-    wk_parallel_for(s->batch, grain, body, s);
-    if (state != NULL) PyEval_RestoreThread(state);
+    return wk_run_loop(each * s->batch > WORK, s->batch, grain, body, s);
 }
 
 /* Set *data to the data of a C-contiguous array of this type, of rows x columns numbers, or to NULL for None. Return 0 for others. */
@@ -203,8 +202,7 @@ static PyObject *lstm_steps_method(PyObject *module, PyObject *const *args, Py_s
         hidden = new_rows(&s, s.rows, s.size, &s.hidden), cells = new_rows(&s, s.rows, s.size, &s.cells_out);
         gates = new_rows(&s, s.rows, 4 * s.size, &s.gates);
         if (hidden != NULL && cells != NULL && gates != NULL && pack_weight(&s, 0)) {
-            run_all(&s, run_steps);
-            all = PyTuple_Pack(3, hidden, cells, gates);
+            all = run_all(&s, run_steps) < 0 ? NULL : PyTuple_Pack(3, hidden, cells, gates);
         } else if (!PyErr_Occurred()) {
             PyErr_NoMemory();
         }
@@ -241,8 +239,7 @@ static PyObject *lstm_steps_cotangent_method(PyObject *module, PyObject *const *
         if (out != NULL && previous != NULL && of_hidden != NULL && of_cell != NULL && s.zeros != NULL && pack_weight(&s, 1)) {
             memset(s.of_hidden, 0, (size_t)(s.batch * s.size * s.item));
             memset(s.of_cell, 0, (size_t)(s.batch * s.size * s.item));
-            run_all(&s, run_steps_cotangent);
-            all = PyTuple_Pack(4, out, of_hidden, of_cell, previous);
+            all = run_all(&s, run_steps_cotangent) < 0 ? NULL : PyTuple_Pack(4, out, of_hidden, of_cell, previous);
         } else if (!PyErr_Occurred()) {
             PyErr_NoMemory();
         }

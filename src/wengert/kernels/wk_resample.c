@@ -10,7 +10,7 @@
 
 #include "wk_numpy.h"
 #include "wk_pool.h"
-#include "wk_threads.h"
+#include "wk_release.h"
 
 enum {
     DIMS = 3,
@@ -138,11 +138,11 @@ static PyObject *resample_method(PyObject *module, PyObject *const *args, Py_ssi
     if (out != NULL) {
         s.x = PyArray_BYTES(x), s.out = PyArray_BYTES(out);
         int64_t row = (s.table[2].size + s.table[2].source) / 2 * taps, grain = row >= WORK ? 1 : WORK / (row < 1 ? 1 : row);
-        Py_BEGIN_ALLOW_THREADS
-        wk_parallel_for(pictures * s.table[0].size * s.table[1].size, grain,
-                        s.item == 4 ? resample_rows_f32 : resample_rows_f64, &s);
-        Py_END_ALLOW_THREADS
-        if (s.failed) {
+        int ended = wk_run_loop(1, pictures * s.table[0].size * s.table[1].size, grain,
+                                s.item == 4 ? resample_rows_f32 : resample_rows_f64, &s) < 0;
+        if (ended) {
+            Py_CLEAR(out);
+        } else if (s.failed) {
             Py_CLEAR(out);
             PyErr_NoMemory();
         }

@@ -16,6 +16,7 @@
 #include "wk_level.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
+#include "wk_release.h"
 #include "wk_threads.h"
 #include "wk_whole.h"
 
@@ -40,13 +41,7 @@ static int is_accepted(PyObject *x) {
     return (type == NPY_FLOAT || type == NPY_DOUBLE) && PyArray_ISBEHAVED_RO(a) && PyArray_SIZE(a) > 0;
 }
 
-/* Run statement. Let other Python threads run meanwhile if there is enough work. */
-#define RELEASED(size, statement)                                        \
-    do {                                                                 \
-        PyThreadState *state_ = (size) > 32768 ? PyEval_SaveThread() : NULL; \
-        statement;                                                       \
-        if (state_ != NULL) PyEval_RestoreThread(state_);                \
-    } while (0)
+enum { RELEASED = 32768 }; /* number of elements from which other Python threads run meanwhile */
 
 /* -- reductions: one step, from (outer, n, inner) to (outer, inner) ------------------------------------------------------- */
 
@@ -276,11 +271,12 @@ static PyObject *reduce_by(const Plan *plan, int kind, PyArrayObject *x) {
     PyArrayObject *out = (PyArrayObject *)wk_new_array(plan->nd, plan->shape, type);
     if (out == NULL) return NULL;
     int base = kind == MEAN ? WK_SUM : kind == NORM ? WK_SQUARES : kind, failed;
-    RELEASED(PyArray_SIZE(x), failed = run_plan(rows_of(type), base, (int)PyArray_ITEMSIZE(x), PyArray_BYTES(x), *plan,
-                                                PyArray_BYTES(out)));
-    if (failed) {
+    wk_release(PyArray_SIZE(x) > RELEASED);
+    failed = run_plan(rows_of(type), base, (int)PyArray_ITEMSIZE(x), PyArray_BYTES(x), *plan, PyArray_BYTES(out));
+    int ended = wk_reacquire() < 0;
+    if (failed || ended) {
         Py_DECREF(out);
-        return PyErr_NoMemory();
+        return ended ? NULL : PyErr_NoMemory();
     }
     if (kind >= MEAN)
         divide_and_root(type, PyArray_DATA(out), PyArray_SIZE(out), kind == MEAN ? (double)plan->count : 1, kind == NORM);
@@ -368,9 +364,11 @@ static PyObject *variance_method(PyObject *module, PyObject *const *args, Py_ssi
     PyArrayObject *mean = (PyArrayObject *)wk_new_array(kept.nd, kept.shape, type);
     int failed = variance == NULL || mean == NULL;
     if (!failed) {
-        RELEASED(PyArray_SIZE(x), failed = run_variance(rows_of(type), type, (int)PyArray_ITEMSIZE(x), PyArray_BYTES(x), plan,
-                                                        freedom, PyArray_BYTES(variance), PyArray_BYTES(mean)));
-        if (failed) PyErr_NoMemory();
+        wk_release(PyArray_SIZE(x) > RELEASED);
+        failed = run_variance(rows_of(type), type, (int)PyArray_ITEMSIZE(x), PyArray_BYTES(x), plan, freedom, PyArray_BYTES(variance),
+                              PyArray_BYTES(mean));
+        if (wk_reacquire() < 0) failed = 1;
+        else if (failed) PyErr_NoMemory();
     }
     PyObject *both = failed ? NULL : PyTuple_Pack(2, variance, mean);
     Py_XDECREF(variance);
@@ -441,14 +439,14 @@ static PyObject *softmax_method(PyObject *module, PyObject *const *args, Py_ssiz
     if (out == NULL) goto done;
     s.x = PyArray_BYTES(first), s.y = second != NULL ? PyArray_BYTES(second) : NULL, s.out = PyArray_BYTES(out);
     if (s.inner == 1) {
-        RELEASED(outer * s.n, wk_parallel_for(outer, at_least_1(WORK_EXP / s.n), softmax_rows, &s));
+        if (wk_run_loop(outer * s.n > RELEASED, outer, at_least_1(WORK_EXP / s.n), softmax_rows, &s) < 0) Py_CLEAR(out);
     } else {
         s.width = 131072 / s.n; /* a tile should stay in the second cache */
         s.width = s.width < 16 ? 16 : s.width > WK_TILE ? WK_TILE : s.width / 16 * 16;
         if (s.width > s.inner) s.width = s.inner;
         s.tiles = (s.inner - 1) / s.width + 1;
-        RELEASED(outer * s.n * s.inner,
-                 wk_parallel_for(outer * s.tiles, at_least_1(WORK_EXP / (s.n * s.width)), softmax_tiles, &s));
+        int releases = outer * s.n * s.inner > RELEASED;
+        if (wk_run_loop(releases, outer * s.tiles, at_least_1(WORK_EXP / (s.n * s.width)), softmax_tiles, &s) < 0) Py_CLEAR(out);
     }
 done:
     Py_XDECREF(first);
@@ -476,7 +474,7 @@ static PyObject *log_softmax_base_method(PyObject *module, PyObject *const *args
     PyObject *out = wk_new_array(PyArray_NDIM(y), PyArray_DIMS(y), type);
     if (out == NULL) return NULL;
     s.x = PyArray_BYTES(sums), s.y = PyArray_BYTES(y), s.out = PyArray_BYTES((PyArrayObject *)out);
-    RELEASED(rows * s.n, wk_parallel_for(rows, at_least_1(WORK_EXP / s.n), log_softmax_base_rows, &s));
+    if (wk_run_loop(rows * s.n > RELEASED, rows, at_least_1(WORK_EXP / s.n), log_softmax_base_rows, &s) < 0) Py_CLEAR(out);
     return out;
 }
 
@@ -511,7 +509,7 @@ static PyObject *logsumexp_method(PyObject *module, PyObject *const *args, Py_ss
     PyArrayObject *out = (PyArrayObject *)wk_new_array(plan.nd, plan.shape, type);
     if (out == NULL) return NULL;
     s.out = PyArray_BYTES(out);
-    RELEASED(outer * s.n, wk_parallel_for(outer, at_least_1(WORK_EXP / s.n), logsumexp_rows, &s));
+    if (wk_run_loop(outer * s.n > RELEASED, outer, at_least_1(WORK_EXP / s.n), logsumexp_rows, &s) < 0) Py_CLEAR(out);
     return (PyObject *)out;
 }
 
@@ -542,8 +540,8 @@ static PyObject *cross_entropy_method(PyObject *module, PyObject *const *args, P
     PyObject *both = NULL;
     if (out != NULL) {
         RowValues s = {rows_of(type), PyArray_BYTES(x), classes, PyArray_BYTES(out), PyArray_BYTES(losses), n, PyArray_ITEMSIZE(x)};
-        RELEASED(rows * n, wk_parallel_for(rows, at_least_1(WORK_EXP / n), cross_entropy_rows, &s));
-        both = PyTuple_Pack(2, losses, out);
+        int failed = wk_run_loop(rows * n > RELEASED, rows, at_least_1(WORK_EXP / n), cross_entropy_rows, &s) < 0;
+        both = failed ? NULL : PyTuple_Pack(2, losses, out);
     }
     Py_XDECREF(losses);
     Py_XDECREF(out);
@@ -609,8 +607,8 @@ static PyObject *standardize_method(PyObject *module, PyObject *const *args, Py_
     PyObject *all = NULL;
     if (out != NULL && mean != NULL && rstd != NULL) {
         s.out = PyArray_BYTES(out), s.mean = PyArray_BYTES(mean), s.rstd = PyArray_BYTES(rstd);
-        RELEASED(PyArray_SIZE(x), wk_parallel_for(n_rows, at_least_1(WORK_EXP / s.n), standardize_rows, &s));
-        all = PyTuple_Pack(3, out, mean, rstd);
+        int failed = wk_run_loop(PyArray_SIZE(x) > RELEASED, n_rows, at_least_1(WORK_EXP / s.n), standardize_rows, &s) < 0;
+        all = failed ? NULL : PyTuple_Pack(3, out, mean, rstd);
     }
     Py_XDECREF(out);
     Py_XDECREF(mean);
@@ -654,10 +652,10 @@ static PyObject *standardize_cotangent_method(PyObject *module, PyObject *const 
         s.out = bytes_or_null(out);
         s.of_weight = needs & 2 ? partial : NULL;
         s.of_bias = needs & 4 ? partial + partial_size : NULL;
-        RELEASED(PyArray_SIZE(x), wk_parallel_for(chunks, 1, standardize_cotangent_chunks, &s));
+        int failed = wk_run_loop(PyArray_SIZE(x) > RELEASED, chunks, 1, standardize_cotangent_chunks, &s) < 0;
         if (needs & 2) s.rows->combine(WK_SUM, s.of_weight, chunks, n, n, bytes_or_null(of_weight));
         if (needs & 4) s.rows->combine(WK_SUM, s.of_bias, chunks, n, n, bytes_or_null(of_bias));
-        all = PyTuple_Pack(3, out, of_weight, of_bias);
+        all = failed ? NULL : PyTuple_Pack(3, out, of_weight, of_bias);
     } else if (!PyErr_Occurred()) {
         PyErr_NoMemory();
     }

@@ -10,7 +10,7 @@
 #include "wk_lanes.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
-#include "wk_threads.h"
+#include "wk_release.h"
 
 enum {
     SUM, PRODUCT, LARGEST, SMALLEST, LOGSUMEXP, RECURRENCE, KINDS,
@@ -140,8 +140,8 @@ static int is_floating(PyObject *x) {
     return (type == NPY_FLOAT || type == NPY_DOUBLE) && PyArray_ISBEHAVED_RO((PyArrayObject *)x);
 }
 
-/* Scan all lanes along dim. If reverse is true, start at the end of each lane. */
-static void run_scan(Scan *s, PyArrayObject *x, PyArrayObject *out, PyArrayObject *other, int dim, int reverse) {
+/* Scan all lanes along dim. If reverse is true, start at the end of each lane. Return 0, or -1 with an error set. */
+static int run_scan(Scan *s, PyArrayObject *x, PyArrayObject *out, PyArrayObject *other, int dim, int reverse) {
     int work = s->kind == LOGSUMEXP ? 8 : 2;
     const npy_intp *strides[] = {PyArray_STRIDES(x), PyArray_STRIDES(out), PyArray_STRIDES(other != NULL ? other : out)};
     wk_lanes_init(&s->lanes, PyArray_NDIM(x), PyArray_DIMS(x), dim, 3, strides);
@@ -153,9 +153,7 @@ static void run_scan(Scan *s, PyArrayObject *x, PyArrayObject *out, PyArrayObjec
         if (s->other != NULL) s->other += (s->n - 1) * s->lanes.step[2];
         for (int a = 0; a < 3; a++) s->lanes.step[a] = -s->lanes.step[a];
     }
-    PyThreadState *state = PyArray_SIZE(x) > WK_LANE_WORK / work ? PyEval_SaveThread() : NULL;
-    wk_parallel_for(s->lanes.lanes, wk_lane_grain(s->n * work), scan_lanes, s);
-    if (state != NULL) PyEval_RestoreThread(state);
+    return wk_run_loop(PyArray_SIZE(x) > WK_LANE_WORK / work, s->lanes.lanes, wk_lane_grain(s->n * work), scan_lanes, s);
 }
 
 /* scan(kind, x, dim, reverse): running sums, products or logsumexps; for extrema the tuple (values, places). */
@@ -179,10 +177,10 @@ static PyObject *scan_method(PyObject *module, PyObject *const *args, Py_ssize_t
             return NULL;
         }
     }
-    run_scan(&s, x, out, places, (int)dim, reverse);
+    if (run_scan(&s, x, out, places, (int)dim, reverse) < 0) Py_CLEAR(out);
     if (places == NULL) return (PyObject *)out;
-    PyObject *both = PyTuple_Pack(2, out, places);
-    Py_DECREF(out);
+    PyObject *both = out != NULL ? PyTuple_Pack(2, out, places) : NULL;
+    Py_XDECREF(out);
     Py_DECREF(places);
     return both;
 }
@@ -202,7 +200,7 @@ static PyObject *recurrence_method(PyObject *module, PyObject *const *args, Py_s
     if (dim < 0 || dim >= nd || PyArray_SIZE(x) == 0) Py_RETURN_NONE;
     if (y != NULL && (PyArray_TYPE(y) != PyArray_TYPE(x) || !PyArray_SAMESHAPE(x, y))) Py_RETURN_NONE;
     PyArrayObject *out = (PyArrayObject *)wk_new_array(nd, PyArray_DIMS(x), PyArray_TYPE(x));
-    if (out != NULL) run_scan(&s, x, out, y, (int)dim, reverse);
+    if (out != NULL && run_scan(&s, x, out, y, (int)dim, reverse) < 0) Py_CLEAR(out);
     return (PyObject *)out;
 }
 
@@ -268,9 +266,7 @@ static PyObject *multiply_up_method(PyObject *module, PyObject *const *args, Py_
     const npy_intp *strides[] = {PyArray_STRIDES(x), PyArray_STRIDES(out)};
     Scan s = {.x = PyArray_BYTES(x), .out = PyArray_BYTES(out), .n = PyArray_DIM(x, dim), .is_double = PyArray_TYPE(x) == NPY_DOUBLE};
     wk_lanes_init(&s.lanes, nd, PyArray_DIMS(x), (int)dim, 2, strides);
-    PyThreadState *state = PyArray_SIZE(x) > WK_LANE_WORK ? PyEval_SaveThread() : NULL;
-    wk_parallel_for(s.lanes.lanes, wk_lane_grain(s.n), multiply_lanes, &s);
-    if (state != NULL) PyEval_RestoreThread(state);
+    if (wk_run_loop(PyArray_SIZE(x) > WK_LANE_WORK, s.lanes.lanes, wk_lane_grain(s.n), multiply_lanes, &s) < 0) Py_CLEAR(out);
     return (PyObject *)out;
 }
 

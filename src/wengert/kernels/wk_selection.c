@@ -9,7 +9,7 @@
 #include "wk_lanes.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
-#include "wk_threads.h"
+#include "wk_release.h"
 
 enum {
     FEW = 40,        /* number of items below which insertion sort is used */
@@ -352,10 +352,10 @@ static PyObject *choose(PyObject *x_, PyObject *dim_, int64_t k, int64_t count, 
         s.values = PyArray_BYTES(values), s.places = (int64_t *)PyArray_DATA(places);
         const npy_intp *strides[] = {PyArray_STRIDES(x), PyArray_STRIDES(values), PyArray_STRIDES(places)};
         wk_lanes_init(&s.lanes, nd, PyArray_DIMS(x), (int)dim, 3, strides);
-        PyThreadState *state = PyArray_SIZE(x) > WK_LANE_WORK / RELATIVE_COST ? PyEval_SaveThread() : NULL;
-        wk_parallel_for(s.lanes.lanes, wk_lane_grain(s.n * RELATIVE_COST), body, &s);
-        if (state != NULL) PyEval_RestoreThread(state);
-        both = s.failed ? PyErr_NoMemory() : PyTuple_Pack(2, values, places);
+        int releases = PyArray_SIZE(x) > WK_LANE_WORK / RELATIVE_COST;
+        if (wk_run_loop(releases, s.lanes.lanes, wk_lane_grain(s.n * RELATIVE_COST), body, &s) == 0) {
+            both = s.failed ? PyErr_NoMemory() : PyTuple_Pack(2, values, places);
+        }
     }
     Py_XDECREF(values);
     Py_XDECREF(places);

@@ -13,6 +13,7 @@
  * - A worker without work spins for 30 microseconds, as loops tend to follow each other. Up to ten times as long it watches while
  *   it offers its core to others, such as the threads of BLAS. Then it sleeps. Waking a thread takes longer than most loops.
  * - A forked child has no workers. It forgets those of its parent and starts its own.
+ * - Between two pieces, the caller looks for signals: see Note [Ctrl-C in kernels] in wk_release.h.
  * - Workers take no signals, hold no Python objects, and die with the process. Nothing waits for them at exit.
  */
 #ifndef _GNU_SOURCE
@@ -21,12 +22,50 @@
 #include "wk_threads.h"
 
 #include <stdlib.h>
+#include <time.h>
+
+#include "wk_release.h"
+
+enum { PIECE_NANOSECONDS = 1000000 }; /* about how long a piece takes if signals are looked for between pieces */
+
+int64_t wk_nanoseconds(void) {
+    struct timespec t;
+#ifdef CLOCK_MONOTONIC
+    clock_gettime(CLOCK_MONOTONIC, &t);
+#else
+    timespec_get(&t, TIME_UTC);
+#endif
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Return the length of the next piece, at most `most`, given that the last one, which began at *now, had the length `piece`. Set *now
+ * to the time. */
+static int64_t next_piece(int64_t piece, int64_t most, int64_t *now) {
+    int64_t began = *now, took = (*now = wk_nanoseconds()) - began;
+    if (took > 2 * PIECE_NANOSECONDS) return piece > 1 ? piece / 2 : 1;
+    if (took > PIECE_NANOSECONDS / 2) return piece;
+    return 2 * piece < most ? 2 * piece : most;
+}
+
+/* Run a loop on the calling thread. */
+static void run_alone(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t), void *ctx) {
+    if (!wk_hears_signals()) {
+        body(ctx, 0, n);
+        return;
+    }
+    int64_t now = wk_nanoseconds(), units = (n - 1) / grain + 1, piece = 1;
+    for (int64_t first = 0; first < units && !wk_answer_signals(now);) {
+        int64_t last = piece < units - first ? first + piece : units;
+        body(ctx, first * grain, last < units ? last * grain : n);
+        first = last;
+        piece = next_piece(piece, units, &now);
+    }
+}
 
 #if defined(_WIN32) || defined(__EMSCRIPTEN__)
 /* Without POSIX threads, loops run on the calling thread. */
 void wk_parallel_for(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t), void *ctx) {
-    (void)grain;
-    if (n > 0) body(ctx, 0, n);
+    if (n > 0) run_alone(n, grain < 1 ? 1 : grain, body, ctx);
 }
 int wk_get_num_threads(void) { return 1; }
 void wk_set_num_threads(int n) { (void)n; }
@@ -37,7 +76,6 @@ void wk_survive_forks(void) {}
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include "wk_machine.h"
 
@@ -59,6 +97,8 @@ static struct {
     void *ctx;
     int64_t n, grain, piece; /* piece and the ranges count units of grain */
     int threads;
+    int hears_signals;
+    atomic_int ended; /* a signal ended the loop: no further piece begins */
     Range ranges[MAX_THREADS];
 } loop_;
 
@@ -78,12 +118,6 @@ static void pause_core(void) {
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
-}
-
-static int64_t nanoseconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* -- number of threads -------------------------------------------------------------------------------------------------------- */
@@ -113,15 +147,19 @@ void wk_set_num_threads(int n) {
 
 static void run_pieces(int self) {
     inside_ = 1;
-    int threads = loop_.threads;
+    int threads = loop_.threads, hears_signals = loop_.hears_signals;
+    int64_t piece = hears_signals ? 1 : loop_.piece, now = hears_signals ? wk_nanoseconds() : 0;
     for (int i = 0; i < threads; i++) {
         Range *range = &loop_.ranges[(self + i) % threads];
-        for (;;) {
-            int64_t first = atomic_fetch_add_explicit(&range->next, loop_.piece, memory_order_relaxed);
+        while (!atomic_load_explicit(&loop_.ended, memory_order_relaxed)) {
+            int64_t first = atomic_fetch_add_explicit(&range->next, piece, memory_order_relaxed);
             if (first >= range->end) break;
-            int64_t last = first + loop_.piece < range->end ? first + loop_.piece : range->end;
+            int64_t last = first + piece < range->end ? first + piece : range->end;
             int64_t begin = first * loop_.grain, end = last * loop_.grain;
             loop_.body(loop_.ctx, begin, end < loop_.n ? end : loop_.n);
+            if (!hears_signals) continue;
+            piece = next_piece(piece, loop_.piece, &now);
+            if (self == 0 && wk_answer_signals(now)) atomic_store_explicit(&loop_.ended, 1, memory_order_relaxed);
         }
     }
     inside_ = 0;
@@ -130,7 +168,7 @@ static void run_pieces(int self) {
 /* Wait until the gate shows an open loop other than the one just left. Stay awake first, then sleep. */
 static void await_loop(uint64_t left) {
     if (wk_get_num_threads() <= atomic_load(&usable_cores_)) { /* otherwise a waiting worker would block another thread */
-        int64_t start = nanoseconds(), passed = 0;
+        int64_t start = wk_nanoseconds(), passed = 0;
         do {
             if (passed > SPIN_NANOSECONDS) sched_yield();
             for (int i = 0; i < 32; i++) {
@@ -138,7 +176,7 @@ static void await_loop(uint64_t left) {
                 if ((gate & OPEN) && gate / OPEN != left) return;
                 pause_core();
             }
-            passed = nanoseconds() - start;
+            passed = wk_nanoseconds() - start;
         } while (passed < WATCH_NANOSECONDS);
     }
     pthread_mutex_lock(&sleep_mutex_);
@@ -227,7 +265,7 @@ void wk_parallel_for(int64_t n, int64_t grain, void (*body)(void *, int64_t, int
     int threads = wk_get_num_threads();
     if (threads > units) threads = (int)units;
     if (threads < 2 || inside_ || pthread_mutex_trylock(&loop_mutex_) != 0) {
-        body(ctx, 0, n);
+        run_alone(n, grain, body, ctx);
         return;
     }
     threads = start_workers(threads);
@@ -237,6 +275,9 @@ void wk_parallel_for(int64_t n, int64_t grain, void (*body)(void *, int64_t, int
     loop_.grain = grain;
     loop_.threads = threads;
     loop_.piece = units / ((int64_t)threads * PIECES) < 1 ? 1 : units / ((int64_t)threads * PIECES);
+    loop_.hears_signals = wk_hears_signals();
+    int ended = loop_.hears_signals && wk_answer_signals(wk_nanoseconds());
+    atomic_store_explicit(&loop_.ended, ended, memory_order_relaxed);
     for (int i = 0; i < threads; i++) {
         atomic_store_explicit(&loop_.ranges[i].next, units * i / threads, memory_order_relaxed);
         loop_.ranges[i].end = units * (i + 1) / threads;

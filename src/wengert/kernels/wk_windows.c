@@ -11,7 +11,7 @@
 #include "wk_lanes.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
-#include "wk_threads.h"
+#include "wk_release.h"
 
 enum {
     WORK = 16384,     /* least number of elements for a thread */
@@ -100,9 +100,8 @@ static PyObject *fill_columns_method(PyObject *module, PyObject *const *args, Py
             return NULL;
         }
     }
-    Py_BEGIN_ALLOW_THREADS
-    wk_parallel_for(s.shape[0] * s.shape[1], grain_of(s.shape[2] * s.shape[3] * s.shape[4] * s.shape[5]), fill_pictures, &s);
-    Py_END_ALLOW_THREADS
+    int64_t elements = s.shape[2] * s.shape[3] * s.shape[4] * s.shape[5];
+    if (wk_run_loop(1, s.shape[0] * s.shape[1], grain_of(elements), fill_pictures, &s) < 0) return NULL;
     Py_RETURN_TRUE;
 }
 
@@ -173,9 +172,7 @@ static PyObject *add_up_columns_method(PyObject *module, PyObject *const *args, 
     if (out == NULL) return NULL;
     s.out = PyArray_BYTES(out);
     int64_t elements = s.columns.shape[2] * s.columns.shape[3] * s.columns.shape[4] * s.columns.shape[5];
-    Py_BEGIN_ALLOW_THREADS
-    wk_parallel_for(shape[0] * shape[1], grain_of(elements), add_up_pictures, &s);
-    Py_END_ALLOW_THREADS
+    if (wk_run_loop(1, shape[0] * shape[1], grain_of(elements), add_up_pictures, &s) < 0) Py_CLEAR(out);
     return (PyObject *)out;
 }
 
@@ -335,11 +332,9 @@ static PyObject *pool_pictures(MaxPool *s, PyArrayObject *x, int dims, int64_t w
     if (best != NULL && (places != NULL || !wants_places)) {
         int64_t pictures = PyArray_SIZE(x) / (s->size[0] * s->size[1] * s->size[2]);
         s->best = PyArray_BYTES(best), s->places = places != NULL ? (int64_t *)PyArray_DATA(places) : NULL;
-        Py_BEGIN_ALLOW_THREADS
-        wk_parallel_for(pictures, grain_of(work), body, s);
-        Py_END_ALLOW_THREADS
-        if (!wants_places) return (PyObject *)best;
-        both = PyTuple_Pack(2, best, places);
+        int failed = wk_run_loop(1, pictures, grain_of(work), body, s) < 0;
+        if (!failed && !wants_places) return (PyObject *)best;
+        both = failed ? NULL : PyTuple_Pack(2, best, places);
     }
     Py_XDECREF(best);
     Py_XDECREF(places);
@@ -463,9 +458,7 @@ static PyObject *add_at_places_method(PyObject *module, PyObject *const *args, P
     if (out == NULL) return NULL;
     s.out = PyArray_BYTES(out);
     int64_t pictures = PyArray_SIZE(values) / s.n;
-    Py_BEGIN_ALLOW_THREADS
-    wk_parallel_for(pictures, grain_of(s.size + 2 * s.n), add_at_pictures, &s);
-    Py_END_ALLOW_THREADS
+    if (wk_run_loop(1, pictures, grain_of(s.size + 2 * s.n), add_at_pictures, &s) < 0) Py_CLEAR(out);
     return (PyObject *)out;
 }
 

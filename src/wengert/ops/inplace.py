@@ -16,6 +16,7 @@ from wengert.core.modes import DUAL, NO_GRAD, OBSERVED, flags, quiet_enter, quie
 from wengert.core.op import Op
 from wengert.core.tensor import IS_VOLATILE, TensorBase, counter_of, refresh_view, wrap
 from wengert.core.views import bump, check_memory, check_write, rebase_history, write_volatile
+from wengert.kernels import is_from_signal
 from wengert.ops.indices import raw
 
 
@@ -54,9 +55,9 @@ class unrecorded_write:
         begin_write(self.target, self.region, self.one_value)
         quiet_enter()
 
-    def __exit__(self, kind: object, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
         quiet_exit()
-        if kind is None:
+        if error is None or is_from_signal(error):
             bump(self.target)
 
 
@@ -97,6 +98,10 @@ def write_inplace(
     quiet_enter()
     try:
         write(*arrays, **params)
+    except BaseException as error:
+        if is_from_signal(error):
+            bump(target)
+        raise
     finally:
         quiet_exit()
     bump(target)

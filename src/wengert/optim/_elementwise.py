@@ -161,11 +161,13 @@ class Elementwise(Optimizer):
         arrays = [tuple([_parts(x) for x in row]) if row[0].dtype.kind == "c" else row for row in arrays]
         program = _program(type(self).formula, len(rows[0]), len(numbers), tuple(options.items()))
         values = tuple([float(x) if isinstance(x, Tensor) else x for x in numbers])
-        program.update(arrays, values, (0, *range(2, len(rows[0]))))
-        for p, _, *state in rows:
-            bump(p)
-            for x in state:
-                bump(x)
+        try:
+            program.update(arrays, values, (0, *range(2, len(rows[0]))))
+        finally:  # a signal may have ended the update
+            for p, _, *state in rows:
+                bump(p)
+                for x in state:
+                    bump(x)
 
     def _record(self, p: Any, g: Any, state: Any, names: tuple[str, ...], numbers: tuple[Any, ...], options: Any) -> None:
         tensors = [p, g, *[state[name] for name in names]]
