@@ -79,7 +79,7 @@ FUNCTIONS: dict[str, tuple[Any, Any, tuple[float, float]]] = {
 # Derivatives that are computed from the result, as torch computes them, lose digits where the result is almost 1, or -1: what is lost is
 # small, and docs/accuracy.md says how small. So does gelu for large negative numbers. (function, order of the derivative)
 FROM_RESULTS = {
-    ("sigmoid", 1), ("sigmoid", 2), ("tanh", 1), ("tanh", 2), ("tanhshrink", 2), ("expm1", 1), ("expm1", 2), ("gelu", 1), ("log_ndtr", 2),
+    ("sigmoid", 1), ("sigmoid", 2), ("tanh", 1), ("tanh", 2), ("expm1", 1), ("expm1", 2), ("gelu", 1), ("log_ndtr", 2),
 }  # fmt: skip
 
 

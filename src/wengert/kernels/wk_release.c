@@ -30,8 +30,8 @@ static int run_handlers(void) {
     int failed = PyErr_CheckSignals() < 0;
 #ifdef HAS_FORK
     if (!failed && getpid() != process) { /* the threads that had parts of the loop are not in the child */
-        PyErr_SetString(PyExc_RuntimeError, "a handler of a signal forked while an operation of wengert was running. The child cannot "
-                                            "complete the operation");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a handler of a signal forked while an operation of wengert was running. The child cannot complete it");
         failed = 1;
     }
 #endif
@@ -69,14 +69,17 @@ int wk_run_loop(int releases, int64_t n, int64_t grain, void (*body)(void *, int
 }
 
 #ifdef HAS_FORK
-static void become_main_thread(void) { main_thread_ = PyThread_get_thread_ident(); } /* the thread that forks is the child's main thread */
+/* The thread that forks is the main thread of the child. */
+static void become_main_thread(void) { main_thread_ = PyThread_get_thread_ident(); }
 #endif
 
 int wk_find_main_thread(void) {
-    PyObject *threading = PyImport_ImportModule("threading");
+    main_thread_ = PyThread_get_thread_ident(); /* threading, too, takes the thread that imports it first for the main one */
+    PyObject *name = PyUnicode_FromString("threading"), *threading = name != NULL ? PyImport_GetModule(name) : NULL;
     PyObject *thread = threading != NULL ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
     PyObject *ident = thread != NULL ? PyObject_GetAttrString(thread, "ident") : NULL;
     if (ident != NULL) main_thread_ = PyLong_AsUnsignedLong(ident);
+    Py_XDECREF(name);
     Py_XDECREF(threading);
     Py_XDECREF(thread);
     Py_XDECREF(ident);

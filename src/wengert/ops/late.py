@@ -7,9 +7,10 @@ Written by `make generate`: change the sources, not this file. Texts, because th
 OPERATIONS = {
     "activation": (
         "_celu _elu _gate _gelu _gelu_tanh _hardshrink _hardsigmoid _hardswish _hardtanh _leaky_relu "
-        "_log_sigmoid _mish _prelu _recorded_sigmoid _silu _softplus _softshrink _tanhshrink _threshold celu "
-        "elu gelu glu hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish nn.functional_relu "
-        "nn.functional_relu_ prelu relu6 selu silu softplus softshrink softsign tanhshrink threshold "
+        "_log_sigmoid _mish _prelu _recorded_sigmoid _recorded_tanh _silu _softplus _softshrink _tanhshrink "
+        "_threshold celu elu gelu glu hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish "
+        "nn.functional_relu nn.functional_relu_ prelu relu6 selu silu softplus softshrink softsign tanhshrink "
+        "threshold "
     ),
     "attention": "scaled_dot_product_attention",
     "bags": "_bag_maxima _bag_sums _keep_mask alpha_dropout embedding_bag feature_alpha_dropout",
