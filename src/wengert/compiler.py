@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from wengert import errors
-from wengert.program.compiled import Compiled, CompileError as CompileError, is_recording_here, reset_all
+from wengert.program.compiled import Compiled, CompileError as CompileError, is_recording_here, require_compiler, reset_all
 
 __all__ = [
     "CompileError", "allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling",
@@ -42,12 +41,13 @@ def compile(
     among them are read anew. `if` statements on tensors of one element are followed. `.programs()` of the result returns the
     recordings, `.explain()` a text about them.
 
-    fullgraph: raise CompileError, a RuntimeError, instead of running eagerly. backend: "eager" returns `model`; "auto" and all
-    other names of torch's backends record. disable: return `model`. options: {"exact": True} keeps sums in the order of the eager
-    operations, so that all results are eager's bit for bit. mode: one of torch's, which are the same here.
-    A Module is returned as it is: compile the function that makes a step with it.
+    fullgraph: raise CompileError, a RuntimeError, instead of running eagerly. backend: "eager" returns `model`; "auto" and other
+    names of torch's backends record; "c" writes recordings as C, which the system's compiler compiles. disable: return `model`.
+    options: {"exact": True} keeps sums in the order of the eager operations, so that all results are eager's bit for bit. mode: one
+    of torch's, which are the same here. A Module is returned as it is: compile the function that makes a step with it.
 
-    Raises MissingFeatureError for backend="c", RuntimeError for another mode or option, or for both together.
+    Raises CCompilerError, a RuntimeError, for backend="c" if there is no C compiler, RuntimeError for another mode or option, or
+    for both together.
 
     >>> import wengert
     >>> @wengert.compile
@@ -59,7 +59,7 @@ def compile(
     1
     """
     if backend == "c":
-        raise errors.MissingFeatureError("backend='c' is not part of wengert yet. Hint: backend='auto' records and replays.")
+        require_compiler()
     if model is None:
         return lambda fn: compile(
             fn, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable
@@ -69,7 +69,7 @@ def compile(
     exact = _read_options(mode, options)
     if disable or backend in _EAGER or isinstance(model, Compiled) or hasattr(model, "_compiled_call_impl"):
         return model
-    return Compiled(model, fullgraph, exact)
+    return Compiled(model, fullgraph, exact, "c" if backend == "c" else "auto")
 
 
 def _read_options(mode: str | None, options: dict[str, Any] | None) -> bool:

@@ -10,8 +10,9 @@
 enum { STEPS_BETWEEN_SIGNALS = 64 };
 
 /* What a step runs: a kernel or a function of whole arrays, by its number; a fused program; a copy; a function; the sum to a shape.
- * RUN_NEW runs nothing: it puts a new array into its slot, of the shape and dtype of the array that stands for the program. */
-enum { RUN_KERNEL, RUN_PROGRAM, RUN_COPY, RUN_CALL, RUN_SUM, RUN_NEW };
+ * RUN_NEW runs nothing: it puts a new array into its slot, of the shape and dtype of the array that stands for the program.
+ * RUN_C runs a C function of a program, given by make_c_call. */
+enum { RUN_KERNEL, RUN_PROGRAM, RUN_COPY, RUN_CALL, RUN_SUM, RUN_NEW, RUN_C };
 
 /* slots: the inputs, then the outputs. */
 typedef struct {
@@ -19,6 +20,15 @@ typedef struct {
     PyObject *program;  /* a capsule of make_program, a function, or an array; the step holds a reference */
     PyObject *fallback; /* a function for operands that the kernel or function does not accept, or NULL; the step holds a reference */
 } Step;
+
+/* A C function of a program, which another library holds: function(pointers to the arena, and to the arrays in the slots). */
+typedef struct {
+    void (*function)(void *const *memory);
+    PyObject *arena;
+    int n, slots[];
+} CCall;
+
+#define C_CALL "wengert.kernels.native.c_call"
 
 typedef struct {
     Py_ssize_t n;
@@ -78,6 +88,14 @@ static int read_step(Steps *steps, Step *step, PyObject *given) {
     if (step->kind == RUN_CALL && PyCallable_Check(program)) {
         expected = step->n_inputs;
         n_outputs = step->n_outputs;
+    }
+    if (step->kind == RUN_C) {
+        const CCall *call = PyCapsule_GetPointer(program, C_CALL);
+        if (call == NULL) return -1;
+        expected = n_outputs = 0;
+        for (int k = 0; k < call->n; k++) {
+            if (call->slots[k] >= steps->n_slots) steps->n_slots = call->slots[k] + 1;
+        }
     }
     if (step->n_inputs != expected || step->n_outputs != n_outputs || (fallback != Py_None && !PyCallable_Check(fallback))) {
         PyErr_SetString(PyExc_ValueError, "no such step, or another number of operands");
@@ -166,9 +184,62 @@ static PyObject *run_function(const Step *step, PyObject *const *operands) {
     return result;
 }
 
+static void free_c_call(PyObject *capsule) {
+    CCall *call = PyCapsule_GetPointer(capsule, C_CALL);
+    Py_XDECREF(call->arena);
+    free(call);
+}
+
+static PyObject *make_c_call(PyObject *module, PyObject *args) {
+    PyObject *address, *arena, *slots;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO!O!", &address, &PyArray_Type, &arena, &PyTuple_Type, &slots)) return NULL;
+    void *function = PyLong_AsVoidPtr(address);
+    if (function == NULL) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "no function has the address 0");
+    Py_ssize_t n = PyTuple_GET_SIZE(slots);
+    CCall *call = calloc(1, sizeof(CCall) + (size_t)n * sizeof(int));
+    if (call == NULL) return PyErr_NoMemory();
+    for (Py_ssize_t k = 0; k < n; k++) {
+        long slot = PyLong_AsLong(PyTuple_GET_ITEM(slots, k));
+        if (slot < 0 || slot > 1 << 30) {
+            free(call);
+            return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "a slot has the number %ld", slot);
+        }
+        call->slots[k] = (int)slot;
+    }
+    memcpy(&call->function, &function, sizeof function);
+    call->n = (int)n;
+    call->arena = Py_NewRef(arena);
+    PyObject *capsule = PyCapsule_New(call, C_CALL, free_c_call);
+    if (capsule == NULL) {
+        Py_DECREF(arena);
+        free(call);
+    }
+    return capsule;
+}
+
+/* Run a C function. Return 0, with nothing written, if an array is not aligned. */
+static int run_c(const CCall *call, PyObject *const *slots) {
+    enum { FEW = 64 };
+    void *few[FEW], **memory = call->n < FEW ? few : malloc(((size_t)call->n + 1) * sizeof *memory);
+    if (memory == NULL) return PyErr_NoMemory(), -1;
+    memory[0] = PyArray_DATA((PyArrayObject *)call->arena);
+    int accepted = 1;
+    for (int k = 0; k < call->n && accepted; k++) {
+        accepted = PyArray_CheckExact(slots[call->slots[k]]);
+        PyArrayObject *array = accepted ? (PyArrayObject *)slots[call->slots[k]] : NULL;
+        accepted = accepted && PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array);
+        if (accepted) memory[k + 1] = PyArray_DATA(array);
+    }
+    if (accepted) call->function(memory);
+    if (memory != few) free(memory);
+    return accepted;
+}
+
 /* Run a step. Return 1, 0 if it does not accept its operands, -1 on an error. */
 static int run_step(const Step *step, PyObject *list) {
     PyObject **slots = ((PyListObject *)list)->ob_item;
+    if (step->kind == RUN_C) return run_c(PyCapsule_GetPointer(step->program, C_CALL), slots);
     PyObject *operands[WK_MAX_OPERANDS];
     for (int k = 0; k < step->n_inputs + step->n_outputs; k++) operands[k] = slots[step->slots[k]];
     if (step->kind == RUN_COPY) return copy_into(operands[1], operands[0]) < 0 ? -1 : 1;
@@ -216,8 +287,10 @@ PyMethodDef wk_steps_methods[] = {
     {"make_steps", make_steps, METH_O,
      "make_steps(steps): steps for run_steps. Each is a tuple (kind, kernel, program, slots of inputs, slots of outputs, fallback). Kind "
      "0 is a kernel, 1 a program of make_program, 2 a copy, 3 a function, given in the place of the program, 4 the sum of an array to "
-     "a shape, 5 a new array like the one in the place of the program. fallback: a function for operands that a kernel does not "
-     "accept, or None."},
+     "a shape, 5 a new array like the one in the place of the program, 6 a function of make_c_call, without slots of the step. "
+     "fallback: a function for operands that a kernel does not accept, or None."},
+    {"make_c_call", make_c_call, METH_VARARGS,
+     "make_c_call(address, arena, slots): a C function for make_steps, which gets pointers to the arena, and to the arrays in the slots."},
     {"run_steps", run_steps, METH_VARARGS,
      "run_steps(steps, slots): run each step on the arrays and numbers in the list slots. Returns the number of steps before the "
      "first that does not accept its operands. The caller must not change slots meanwhile."},

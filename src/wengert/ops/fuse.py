@@ -239,6 +239,18 @@ def trace(role: str, op: Any, names: tuple[str, ...], run: Callable[[dict[str, A
     return None
 
 
+def trace_call(op: Any, constants: dict[str, Any]) -> Trace | None:
+    """Return the trace of a forward in which some inputs and parameters are constants; None if it cannot be traced."""
+    names = (*op.input_names, *op.param_names)
+    arguments = {name: constants[name] if name in constants else _tracer.input(name) for name in names}
+    inputs = [arguments[name] for name in op.input_names]
+    try:
+        result = op.forward(_array_functions, *inputs, **{name: arguments[name] for name in op.param_names})
+        return Trace(op.name, result, [x for x in arguments.values() if type(x) is Value], False)
+    except Exception:  # whatever a forward does with a value that is no array: it has no C form
+        return None
+
+
 def _run_rule(rule: Rule, names: tuple[str, ...], arguments: dict[str, Any]) -> Any:
     return rule.function(_operations, *[arguments[name] for name in names])
 
@@ -268,6 +280,8 @@ def trace_operation(op: Any) -> list[Trace]:
 
 
 # -- C -----------------------------------------------------------------------------------------------------------------
+
+INEXACT = frozenset(_VECTOR_MATHS)  # functions of vm.h: other libraries round them otherwise
 
 
 def to_c(values: Sequence[Value], results: Sequence[Any], operands: list[str], slow: bool = False) -> tuple[str, list[str]]:

@@ -6,7 +6,7 @@ import warnings
 import weakref
 from _thread import RLock, allocate_lock, get_ident
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from operator import itemgetter
 from typing import Any
 
@@ -85,10 +85,11 @@ class Recording:
 class Compiled:
     """A function, and the recordings of its runs. Made by wengert.compile."""
 
-    def __init__(self, fn: Callable[..., Any], fullgraph: bool, exact: bool = False) -> None:
+    def __init__(self, fn: Callable[..., Any], fullgraph: bool, exact: bool = False, backend: str = "auto") -> None:
         update_wrapper(self, fn)
         self.fullgraph = fullgraph
         self.exact = exact  # whether sums keep their order
+        self.backend = backend  # "c" compiles recordings by the C compiler
         self.recordings: list[Recording] = []
         self.refusals: list[str] = []
         self.function = fn
@@ -104,7 +105,7 @@ class Compiled:
         key = id(instance)
         if key not in self._bound:
             kept = weakref.ref(instance, lambda _: self._bound.pop(key, None))
-            self._bound[key] = kept, Compiled(WeakMethod(self.function, instance), self.fullgraph, self.exact)
+            self._bound[key] = kept, Compiled(WeakMethod(self.function, instance), self.fullgraph, self.exact, self.backend)
         return self._bound[key][1]
 
     def __repr__(self) -> str:
@@ -180,7 +181,8 @@ class Compiled:
                     leaves, structure = tree_flatten(result)
                     program = recorder.finish(leaves, None if len(leaves) == 1 and leaves[0] is result else structure)
                     by_position = given if arguments == len(given) else None
-                    recording = Recording(Executable(program, self.exact), surroundings, kind, by_position)
+                    executable = Executable(program, self.exact, self.backend == "c")
+                    recording = Recording(executable, surroundings, kind, by_position)
                     if any(isinstance(x, tuple) and x[0] == "graph" for x in program.outputs):
                         recording.graph = self._graph_call(recording, given, arguments)
                     self.recordings.insert(0, recording)
@@ -216,8 +218,8 @@ class Compiled:
         reached = [s.key for s in program.storages if s.kind == TENSOR and s.key._requires_grad]
         tensors = [x for x in program.outputs if isinstance(x, Value) or x[0] in ("graph", "leaf")]
         needs_grad = [not isinstance(x, Value) and x[0] == "graph" for x in tensors]
-        compiled = lambda fn: Compiled(fn, self.fullgraph, self.exact)  # noqa: E731
-        return GraphCall(recording.run_tensors, call, len(places), reached, compiled, needs_grad)
+        make = partial(Compiled, fullgraph=self.fullgraph, exact=self.exact, backend=self.backend)
+        return GraphCall(recording.run_tensors, call, len(places), reached, make, needs_grad)
 
     def _give_up(self, reason: str) -> None:
         self._is_eager = True
@@ -311,6 +313,13 @@ def _name(fn: Any) -> str:
 def is_recording_here() -> bool:
     """Whether this thread records a function."""
     return _recorder_thread == get_ident()
+
+
+def require_compiler() -> None:
+    """Raise CCompilerError if there is no C compiler."""
+    from wengert.program.c_library import compiler_command  # loaded if it is used
+
+    compiler_command()
 
 
 def reset_all() -> None:

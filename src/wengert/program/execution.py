@@ -26,7 +26,7 @@ from wengert.program.arrays import constant, new_memory, place, view
 from wengert.program.form import Instruction, Program, Scalar, Storage, Value
 from wengert.program.lowering import direct_call, function_of, is_plain, kernel_of, run_forward
 from wengert.program.memory import plan
-from wengert.program.passes import may_draw, optimized
+from wengert.program.passes import may_draw, optimized, storages_kept
 
 
 class Mismatch(Exception):
@@ -37,7 +37,7 @@ class Slot(int):
     """Number of a slot, among other numbers."""
 
 
-_KERNEL, _PROGRAM, _COPY, _CALL, _SUM, _NEW = range(6)  # kinds of steps of kernels/wk_steps.c
+_KERNEL, _PROGRAM, _COPY, _CALL, _SUM, _NEW, _C = range(7)  # kinds of steps of kernels/wk_steps.c
 _MAX_OPERANDS = 16
 _LARGEST_COPY = 1 << 18  # bytes
 _LINE = 64  # bytes of a line of the cache, where the arena begins
@@ -46,7 +46,7 @@ _LINE = 64  # bytes of a line of the cache, where the arena begins
 class Executable:
     """A program with its memory. One thread at a time runs it."""
 
-    def __init__(self, program: Program, exact: bool = False) -> None:
+    def __init__(self, program: Program, exact: bool = False, in_c: bool = False) -> None:
         self.program = program
         self.slots: list[Any] = []
         self._numbers: dict[tuple[Any, ...], int] = {}
@@ -60,6 +60,8 @@ class Executable:
         self._writes_outside = False
         self._is_writing = False  # whether a run has come to the first write into external memory
         self.instructions = program.instructions = optimized(program, exact)
+        if in_c:
+            self.instructions = _with_c(program)
         self._keep_results()
         for x in self.instructions:
             self._lower(x)
@@ -145,6 +147,11 @@ class Executable:
             self.steps.append(("kernel", (_PROGRAM, 0, x.function, inputs, outputs, None)))
         elif x.kind == form.UPDATE:
             self.steps.append(("kernel", (_PROGRAM, 0, x.function.compiled, inputs, outputs, _results_of(x.function))))
+        elif x.kind == form.C and native is not None:
+            function = native.make_c_call(x.function.address, x.function.arena, tuple(map(int, inputs)))
+            self.steps.append(("kernel", (_C, 0, function, (), (), None)))
+        elif x.kind == form.C:
+            self.steps.append((form.C, x.function, inputs))
         elif x.kind == form.WRITE:
             self.steps.append(("write", x.function, inputs, self._bound(x.params), outputs))
         elif x.kind == form.HOST:
@@ -282,8 +289,8 @@ class Executable:
         written: dict[int, Value] = {}
         stops = False
         for x in self.instructions:
-            if x.kind in (form.INTO, form.WRITE, form.UPDATE) and x.outputs[0].storage.is_external:
-                written.update({int(self.slot(value)): value for value in x.outputs})
+            if x.kind in (form.INTO, form.WRITE, form.UPDATE, form.C) and any(v.storage.is_external for v in x.outputs):
+                written.update({int(self.slot(v)): v for v in x.outputs if v.storage.is_external})
             elif written and (x.kind == form.GUARD or (x.kind == form.MAKE and kernel_of(x) is None)):
                 stops = True
         return list(written.items()) if stops else []
@@ -469,22 +476,31 @@ class Executable:
     def _begin_writing(self) -> None:
         self._is_writing = True
 
+    def _run_c(self, function: Any, inputs: Any) -> None:
+        function(*self._given(inputs))
+
     def _reset(self, value: Any, whole: Any) -> None:
         whole[...] = value
 
 
 _STEPS: dict[str, Callable[..., None]] = {
     form.MAKE: Executable._make, form.INTO: Executable._into, form.WRITE: Executable._write, form.HOST: Executable._host,
-    form.GUARD: Executable._guard, form.COPY: Executable._copy, "reset": Executable._reset,
+    form.GUARD: Executable._guard, form.COPY: Executable._copy, form.C: Executable._run_c, "reset": Executable._reset,
     "begin_writing": Executable._begin_writing,
 }  # fmt: skip
+
+
+def _with_c(program: Program) -> list[Instruction]:
+    from wengert.program.c_steps import with_c  # most programs run without C of their own
+
+    return with_c(program.instructions, storages_kept(program))
 
 
 def _changes_outside(x: Instruction) -> bool:
     """Whether an instruction writes memory that exists before the program runs, or makes the step of an optimizer."""
     if x.kind == form.HOST:
         return x.function.is_step or (x.function.writes and isinstance(x.inputs[0], Value) and x.inputs[0].storage.is_external)
-    return x.kind in (form.INTO, form.WRITE, form.UPDATE) and any(v.storage.is_external for v in x.outputs)
+    return x.kind in (form.INTO, form.WRITE, form.UPDATE, form.C) and any(v.storage.is_external for v in x.outputs)
 
 
 def _owner(storage: Storage) -> tuple[int, Any]:

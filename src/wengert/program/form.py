@@ -86,7 +86,8 @@ class Scalar:
 MAKE = "make"  # they are new arrays
 INTO = "into"  # it writes the result into its first input
 WRITE = "write"  # `function` writes into its first input
-FUSED = "fused"  # `function`, a program of kernels/wk_program.c, makes them
+FUSED = "fused"  # `function`, a program of kernels/wk_program.c, makes them, as `parts` do one by one
+C = "c"  # `function`, a C function, does what `parts` do one by one
 COPY = "copy"  # it copies its input into new memory
 UPDATE = "update"  # `function`, a program of ops/program.py, changes its inputs `outputs` in place: the step of an optimizer
 HOST = "host"  # `function` is called with the tensors `inputs`: it draws random numbers, or is the step of an optimizer
@@ -113,6 +114,7 @@ class Instruction:
         self.function = function
         self.line = line
         self.keeps_numbers = keeps_numbers
+        self.parts: list[Instruction] = []
         self.reorders = False  # whether its sums may run in another order than in the eager operation
         self.in_place: list[tuple[Value, Value]] = []  # an input, and the result that may be written over it
 

@@ -27,7 +27,7 @@ _WINDOW = 64  # instructions that a pointwise one may overtake
 
 def optimized(program: Program, exact: bool) -> list[Instruction]:
     """Return the instructions of a program after all passes. exact: sums stay in eager order."""
-    kept = _storages_kept(program)
+    kept = storages_kept(program)
     instructions = expanded(program, exact)
     instructions = skip_copies(instructions, kept)
     instructions = fold_constants(instructions, kept)
@@ -36,7 +36,7 @@ def optimized(program: Program, exact: bool) -> list[Instruction]:
     return fuse(instructions, kept) if native is not None else instructions
 
 
-def _storages_kept(program: Program) -> set[Storage]:
+def storages_kept(program: Program) -> set[Storage]:
     """Return the storages that the program's result is made of."""
     found = set()
     for x in program.outputs:
@@ -308,6 +308,7 @@ def _fused(group: Group, kept: set[Storage], readers: dict[Storage, int]) -> lis
         return _halves(group, kept, readers)
     name = "+".join(x.name for x in own)
     joined = Instruction(form.FUSED, f"fused[{name}]", tuple(group.inputs), tuple(outputs), None, None, compiled, own[0].line)
+    joined.parts = own
     made = {x.outputs[0]: i for i, x in enumerate(own)}
     last = {v: i for i, x in enumerate(own) for v in values_read(x)}
     joined.in_place = [(v, out) for out in outputs for v in group.inputs if last[v] <= made[out]]

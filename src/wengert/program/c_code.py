@@ -1,0 +1,236 @@
+"""C99 source of a run of instructions: one function over pointers, without allocation.
+
+Forms (c_forms.py) become nests: loops of fixed sizes. Neighbouring pointwise forms of one shape share a nest, and values that no
+other nest reads live in its registers. Two nests with the same text are one C function, called with other pointers: a program with
+a repeated part, as the steps of an ODE solver, is a short source. Long programs call their nests from a table. See docs/adr/0055.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from wengert.program.c_forms import C_TYPES, Access, Cell, accesses_read
+from wengert.program.c_nests import WRITERS, write_cells
+from wengert.program.c_text import Body, prelude
+from wengert.program.form import Storage
+
+MOST_CELLS = 300  # pointwise forms of a nest; compilers take more than linear time for longer ones
+_WINDOW = 64  # nests that a pointwise form may overtake
+MOST_CALLS = 400  # calls of nests that are written out; longer programs have a table
+ALIGNMENT = 64
+
+
+def _shares_loops(x: Any) -> bool:
+    return isinstance(x, Cell) and x.template.guard is None
+
+
+class Nest:
+    """Forms that one C function computes: pointwise ones of one shape, or a single other one."""
+
+    def __init__(self, forms: list[Any]) -> None:
+        self.forms = forms
+        self.shape: tuple[int, ...] | None = forms[0].shape if _shares_loops(forms[0]) else None
+        self.read: dict[Storage, set[Access]] = {}
+        self.written: dict[Storage, set[Access]] = {}
+        self._note(forms[0])
+
+    def _note(self, x: Any) -> None:
+        for y in accesses_read(x):
+            self.read.setdefault(y.storage, set()).add(y)
+        self.written.setdefault(x.out.storage, set()).add(x.out)
+
+    def add(self, x: Cell) -> None:
+        """Add a pointwise form that the nest takes."""
+        self.forms.append(x)
+        self._note(x)
+
+    def takes(self, x: Cell) -> bool:
+        """Whether a form may run in the nest's loops. Every access of memory that is written must be to the same elements."""
+        if self.shape != x.shape or len(self.forms) >= MOST_CELLS:
+            return False
+        if x.shape == ():
+            return True
+        for y in accesses_read(x):
+            if self.written.get(y.storage, {y}) != {y}:
+                return False
+        seen = self.written.get(x.out.storage, set()) | self.read.get(x.out.storage, set())
+        return seen <= {x.out}
+
+    def conflicts(self, x: Cell) -> bool:
+        """Whether a form may not run before this nest."""
+        if x.out.storage in self.written or x.out.storage in self.read:
+            return True
+        return any(y.storage in self.written for y in accesses_read(x))
+
+
+def nests_of(forms: Iterable[Any]) -> list[Nest]:
+    """Return the nests that compute forms in order."""
+    found: list[Nest] = []
+    for x in forms:
+        for nest in reversed(found[-_WINDOW:]) if _shares_loops(x) else ():
+            if nest.takes(x):
+                nest.add(x)
+                break
+            if nest.conflicts(x):
+                found.append(Nest([x]))
+                break
+        else:
+            found.append(Nest([x]))
+    return found
+
+
+# -- memory ------------------------------------------------------------------------------------------------------------
+
+
+class Memory:
+    """Where storages are: in the arena, at an offset in bytes, or in memory that the caller gives, by its number."""
+
+    def __init__(self, nests: list[Nest], is_given: Any) -> None:
+        self.given: list[Storage] = []
+        self.arena: dict[Storage, int] = {}
+        self.registers: set[Storage] = set()
+        self.nbytes = 0
+        first: dict[Storage, int] = {}
+        last: dict[Storage, int] = {}
+        for i, nest in enumerate(nests):
+            for s in (*nest.read, *nest.written):
+                first.setdefault(s, i)
+                last[s] = i
+        self._numbers: dict[Storage, int] = {}
+        for s in first:
+            if is_given(s):
+                self._numbers[s] = len(self.given)
+                self.given.append(s)
+            elif first[s] == last[s] and _stays_inside(nests[first[s]], s):
+                self.registers.add(s)
+        self._plan(first, last)
+
+    def _plan(self, first: dict[Storage, int], last: dict[Storage, int]) -> None:
+        """Give each storage of the arena the first free place that is large enough, from its first to its last nest."""
+        free: list[tuple[int, int]] = []  # (offset, size)
+        ending: dict[int, list[Storage]] = {}
+        n = 0
+        for s, i in first.items():  # in the order of their first nests
+            if s in self._numbers or s in self.registers:
+                continue
+            while n < i:
+                for done in ending.pop(n, ()):
+                    free = _joined([*free, (self.arena[done], _size(done))])
+                n += 1
+            size = _size(s)
+            for k, (offset, room) in enumerate(free):
+                if room >= size:
+                    free[k : k + 1] = [(offset + size, room - size)] if room > size else []
+                    break
+            else:
+                offset = self.nbytes
+                self.nbytes += size
+            self.arena[s] = offset
+            ending.setdefault(last[s], []).append(s)
+
+    def place(self, s: Storage) -> tuple[int, int]:
+        """Return the number of the memory (0 is the arena) and the offset of a storage's first element in it."""
+        if s in self._numbers:
+            return self._numbers[s] + 1, 0
+        return 0, self.arena[s] + s.before
+
+
+def _size(s: Storage) -> int:
+    return -(-max(s.nbytes, 1) // ALIGNMENT) * ALIGNMENT
+
+
+def _joined(free: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return free places, sorted, with neighbours joined."""
+    found: list[tuple[int, int]] = []
+    for offset, size in sorted(free):
+        if found and sum(found[-1]) == offset:
+            found[-1] = found[-1][0], found[-1][1] + size
+        else:
+            found.append((offset, size))
+    return found
+
+
+def _stays_inside(nest: Nest, s: Storage) -> bool:
+    """Whether a nest writes all elements of a storage before it reads them, and by one access: then they need no memory."""
+    if nest.shape is None or len(nest.written.get(s, ())) != 1 or nest.read.get(s, set()) - nest.written[s]:
+        return False
+    for x in nest.forms:
+        if x.out.storage is s:
+            return True
+        if any(y.storage is s for y in accesses_read(x)):
+            return False
+    return False
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+
+
+def body_of(nest: Nest, memory: Memory) -> Body:
+    """Return the text of a nest."""
+    body = Body(memory)
+    x = nest.forms[0]
+    if nest.shape is not None:
+        write_cells(body, nest.forms)
+    else:
+        body.written.add(x.out.storage)
+        WRITERS[type(x)](body, x)
+    return body
+
+
+class Source:
+    """The C source of a run of forms: function `name`(memory), where memory[0] is the arena and the others are given.
+
+    The function has no other state, so that it may run on several threads, each with its own arena."""
+
+    def __init__(self, name: str, forms: list[Any], is_given: Any, lines: dict[int, str] | None = None) -> None:
+        self.nests = nests_of(forms)
+        self.memory = Memory(self.nests, is_given)
+        self.written: set[Storage] = set()
+        self.read: set[Storage] = set()
+        helpers: dict[str, str] = {}
+        functions: dict[str, str] = {}
+        arguments: list[tuple[str, list[tuple[int, int]]]] = []
+        types: dict[str, list[str]] = {}
+        for nest in self.nests:
+            body = body_of(nest, self.memory)
+            self.written |= set(nest.written)
+            self.read |= set(nest.read)
+            if not body.lines or not body.pointers:
+                continue
+            text = f"({body.parameters()}) {{\n" + "\n".join(body.lines) + "\n}\n"
+            known = functions.setdefault(text, f"nest_{len(functions)}")
+            helpers.update(body.helpers)
+            types[known] = [("" if s in body.written else "const ") + C_TYPES[d.name] for s, (_, _, d) in body.pointers.items()]
+            places = []
+            for s, (_, offset, _) in body.pointers.items():
+                number, start = self.memory.place(s)
+                places.append((number, start + offset))
+            arguments.append((known, places))
+        bodies = [f"static void {known}{text}" for text, known in functions.items()]
+        used = [*helpers.values(), *bodies]
+        self.n_functions, self.n_calls = len(functions), len(arguments)
+        parts = [prelude("\n".join(used)), *helpers.values(), "", *bodies, _run(name, arguments, types)]
+        self.text = "\n".join(parts)
+
+
+def _run(name: str, arguments: list[tuple[str, list[tuple[int, int]]]], types: dict[str, list[str]]) -> str:
+    """Return the function that calls the nests in order."""
+    if len(arguments) <= MOST_CALLS:
+        lines = [f"void {name}(void *const *memory) {{"]
+        for function, places in arguments:
+            found = [f"({t} *)((char *)memory[{n}] + {offset})" for t, (n, offset) in zip(types[function], places, strict=True)]
+            lines.append(f"    {function}({', '.join(found)});")
+        if not arguments:
+            lines.append("    (void)memory;")
+        return "\n".join([*lines, "}", ""])
+    numbers = {function: i for i, function in enumerate(types)}
+    table = [n for function, places in arguments for n in (numbers[function], *[m for place in places for m in place])]
+    rows = [", ".join(map(str, table[i : i + 24])) for i in range(0, len(table), 24)]
+    lines = [f"static const int32_t table[{len(table)}] = {{", *[f"    {row}," for row in rows], "};", ""]
+    lines += [f"void {name}(void *const *memory) {{", "    const int32_t *row = table;"]
+    lines += [f"    while (row < table + {len(table)}) {{", "        switch (*row) {"]
+    for function, pointers in types.items():
+        found = [f"({t} *)((char *)memory[row[{2 * k + 1}]] + row[{2 * k + 2}])" for k, t in enumerate(pointers)]
+        lines.append(f"        case {numbers[function]}: {function}({', '.join(found)}); row += {1 + 2 * len(pointers)}; break;")
+    return "\n".join([*lines, "        default: return;", "        }", "    }", "}", ""])

@@ -1,0 +1,398 @@
+"""C loops of forms: pointwise expressions, reductions, softmax and small products, over arrays of fixed sizes and strides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels import native
+from wengert.program.c_forms import C_TYPES, Access, Cell, Product, Reduction, Softmax, accesses_read, fixed_number
+from wengert.program.c_text import Body, collapsed, expression, helper_of, in_c, literal
+
+# -- pointwise ---------------------------------------------------------------------------------------------------------
+
+
+def write_cells(body: Body, forms: list[Cell]) -> None:
+    """Write the loops of pointwise forms."""
+    accesses = dict.fromkeys([y for x in forms for y in (*accesses_read(x), x.out) if y.storage not in body.memory.registers])
+    sizes, strides = collapsed(forms[0].shape, accesses)
+    counters = [f"i{d}" for d in range(len(sizes))]
+    for d, n in enumerate(sizes):
+        body.loop(counters[d], n, d + 1)
+    indent = len(sizes) + 1
+    known: dict[Access, str] = {}
+    last = {x.out: i for i, x in enumerate(forms)}
+    for i, x in enumerate(forms):
+        real = x.dtype
+        texts = [_operand(body, y, real, known, strides, counters, indent) for y in x.operands]
+        text = expression(body, x.template, texts, real)
+        name = body.name()
+        body.add(f"const {C_TYPES[x.out.dtype.name]} {name} = {cast_text(text, real, x.out.dtype)};", indent)
+        for other in [y for y in known if y.storage is x.out.storage]:
+            del known[other]
+        known[x.out] = name
+        if x.out.storage not in body.memory.registers and (last[x.out] == i or not sizes):
+            body.written.add(x.out.storage)
+            body.add(f"{body.element(x.out, counters, strides[x.out])} = {name};", indent)
+    for d in reversed(range(len(sizes))):
+        body.add("}", d + 1)
+
+
+def cast_text(text: str, source: Any, target: Any) -> str:
+    if source is None or source == target or target.kind == "b":
+        return text
+    return f"({C_TYPES[target.name]})({text})"
+
+
+def _operand(body: Body, x: Any, dtype: Any, known: dict[Access, str], strides: Any, counters: list[str], indent: int) -> str:
+    """Return the text of an operand: a number, or a variable, which is loaded if it is not known."""
+    if not isinstance(x, Access):
+        return literal(x, dtype if dtype is not None or isinstance(x, int) else np.dtype(np.float64))
+    if x not in known:
+        constant = fixed_number(x)
+        if constant is not None:
+            return literal(constant, dtype if dtype is not None else x.dtype)
+        known[x] = body.name()
+        text = body.element(x, counters, strides[x])
+        body.add(f"const {C_TYPES[x.dtype.name]} {known[x]} = {text};", indent)
+    if dtype is not None and x.dtype != dtype:
+        return f"({C_TYPES[dtype.name]}){known[x]}"
+    return known[x]
+
+
+def write_guarded(body: Body, x: Cell) -> None:
+    """Write the loops of an expression that is right within limits, and of what is right elsewhere, as kernels/loops.h does."""
+    assert x.template.guard is not None
+    sizes, strides = collapsed(x.shape, [*accesses_read(x), x.out])
+    counters = [f"i{d}" for d in range(len(sizes))]
+    limits, slow_statements, slow = x.template.guard
+    n = len(x.operands)
+    real = x.dtype
+    inside = helper_of(body, limits.removesuffix(";").replace("return ", "const int ok = ") + ";", "ok", n, real, int)
+    fast = helper_of(body, x.template.statements, in_c(x.template.result, real), n, real, real)
+    other = helper_of(body, slow_statements, in_c(slow, real), n, real, real)
+    for d, size in enumerate(sizes[:-1]):
+        body.loop(counters[d], size, d + 1)
+    indent = max(len(sizes), 1)
+    width = sizes[-1] if sizes else 1
+    c = counters[-1] if sizes else "i0"
+    used = counters if sizes else []
+    body.add(f"for (int first = 0; first < {width}; first += 256) {{", indent)
+    body.add(f"const int last = {width} - first < 256 ? {width} : first + 256;", indent + 1)
+    body.add("int within = 1;", indent + 1)
+
+    def operands() -> str:
+        texts = []
+        for y in x.operands:
+            if not isinstance(y, Access):
+                texts.append(literal(y, real))
+            elif fixed_number(y) is not None:
+                texts.append(literal(fixed_number(y), real))
+            else:
+                texts.append(cast_text(body.element(y, used, strides[y]), y.dtype, real))
+        return ", ".join(texts)
+
+    body.written.add(x.out.storage)
+    loop = f"for (int {c} = first; {c} < last; {c}++)"
+    body.add(f"{loop} within &= {inside}({operands()});", indent + 1)
+    target = body.element(x.out, used, strides[x.out])
+    for start, function in (("if (within)", fast), ("else", other)):
+        text = cast_text(f"{function}({operands()})", real, x.out.dtype)
+        body.add(f"{start} {loop} {target} = {text};", indent + 1)
+    for d in reversed(range(indent)):
+        body.add("}", d + 1)
+
+
+# -- reductions --------------------------------------------------------------------------------------------------------
+
+
+class _Loops:
+    """Loops over some dims of a form, joined where its accesses go on evenly. name: of the counters."""
+
+    def __init__(self, name: str, shape: tuple[int, ...], dims: Iterable[int], accesses: Iterable[Access]) -> None:
+        dims = list(dims)
+        parts = {x: x._replace(strides=tuple([x.strides[d] for d in dims])) for x in accesses}
+        self.sizes, strides = collapsed(tuple([shape[d] for d in dims]), parts.values())
+        self.strides = {x: strides[part] for x, part in parts.items()}
+        self.counters = [f"{name}{d}" for d in range(len(self.sizes))]
+
+
+def _open(body: Body, loops: _Loops, indent: int, n: int | None = None) -> int:
+    """Open the first n loops, or all. Return the indent inside."""
+    for counter, size in list(zip(loops.counters, loops.sizes, strict=True))[:n]:
+        body.loop(counter, size, indent)
+        indent += 1
+    return indent
+
+
+def _close(body: Body, indent: int, outside: int) -> None:
+    while indent > outside:
+        indent -= 1
+        body.add("}", indent)
+
+
+def _lanes(n: int, dtype: Any) -> int:
+    """Return how many partial results a loop of n elements has."""
+    most = 64 // dtype.itemsize
+    return most if n >= most else 4 if n >= 4 else 1
+
+
+def _tree(names: list[str], joined: str) -> str:
+    """Return the text of the reduction of partial results, pairwise."""
+    while len(names) > 1:
+        names = [joined.format(a, b) for a, b in zip(names[::2], names[1::2], strict=True)]
+    return names[0]
+
+
+def _reduce_row(body: Body, name: str, start: str, joined: str, term: Any, loops: _Loops, dtype: Any, indent: int) -> None:
+    """Write the reduction of terms over loops into a new variable. term(counters): the text of one term, joined: of two."""
+    n = loops.sizes[-1] if loops.sizes else 1
+    lanes = _lanes(n, dtype)
+    real = C_TYPES[dtype.name]
+    body.add(f"{real} s_{name}[{lanes}] = {{{', '.join([start] * lanes)}}};", indent)
+    inside = _open(body, loops, indent, max(len(loops.sizes) - 1, 0))
+    *outer, last = loops.counters or ["r0"]
+    whole = n // lanes * lanes
+
+    def step(lane: str, counters: list[str]) -> str:
+        return f"s_{name}[{lane}] = {joined.format(f's_{name}[{lane}]', term(counters))};"
+
+    if not loops.sizes:
+        body.add(step("0", []), inside)
+    elif lanes == 1:
+        body.add(f"for (int {last} = 0; {last} < {n}; {last}++) {step('0', loops.counters)}", inside)
+    else:
+        body.add(f"for (int {last} = 0; {last} < {whole}; {last} += {lanes})", inside)
+        body.add(f"for (int l = 0; l < {lanes}; l++) {step('l', [*outer, f'({last} + l)'])}", inside + 1)
+        if whole < n:
+            body.add(f"for (int {last} = {whole}; {last} < {n}; {last}++) {step('0', loops.counters)}", inside)
+    _close(body, inside, indent)
+    body.add(f"const {real} {name} = {_tree([f's_{name}[{k}]' for k in range(lanes)], joined)};", indent)
+
+
+def _extremum(kind: str, dtype: Any) -> str:
+    return f"{'larger' if kind == 'max' else 'smaller'}_f{8 * dtype.itemsize}({{0}}, {{1}})"
+
+
+def write_reduction(body: Body, x: Reduction) -> None:
+    """Write a reduction: along rows with partial results, or down columns, whose results grow side by side."""
+    kept = [d for d in range(len(x.shape)) if d not in x.dims]
+    outer = _Loops("i", x.shape, kept, [x.x, x.out])
+    inner = _Loops("r", x.shape, x.dims, [x.x])
+    size = x.x.dtype.itemsize
+    rows = bool(inner.sizes) and inner.strides[x.x][-1] == size
+    if x.kind != "logsumexp" and not rows and outer.sizes and outer.strides[x.x][-1] == size:
+        _reduce_columns(body, x, outer, inner)
+        return
+    dtype = x.x.dtype
+    indent = _open(body, outer, 1)
+
+    def element(counters: list[str]) -> str:
+        return body.element(x.x, [*outer.counters, *counters], [*outer.strides[x.x], *inner.strides[x.x]])
+
+    n = prod(inner.sizes)
+    zero = literal(0, dtype)
+    if x.kind in ("sum", "mean"):
+        _reduce_row(body, "total", zero, "({0} + {1})", element, inner, dtype, indent)
+        result = "total" if x.kind == "sum" else f"total / {literal(n, dtype)}"
+    elif x.kind == "logsumexp":
+        sums = _exponentials(body, element, inner, dtype, indent)
+        result = f"{in_c('VM(log)', dtype)}({sums}) + base"
+    else:
+        start = literal(-np.inf if x.kind == "max" else np.inf, dtype)
+        _reduce_row(body, "best", start, _extremum(x.kind, dtype), element, inner, dtype, indent)
+        result = "best"
+    body.add(f"{body.element(x.out, outer.counters, outer.strides[x.out])} = {result};", indent)
+    _close(body, indent, 1)
+
+
+def _exponentials(body: Body, element: Any, loops: _Loops, dtype: Any, indent: int) -> str:
+    """Write the sum of exp(x - base), where base is the largest x, or 0 if that is infinite. Return the name of the sum."""
+    _reduce_row(body, "best", literal(-np.inf, dtype), _extremum("max", dtype), element, loops, dtype, indent)
+    absolute = in_c("LIBM(fabs)", dtype)
+    body.add(f"const {C_TYPES[dtype.name]} base = {absolute}(best) == INFINITY ? {literal(0, dtype)} : best;", indent)
+    exp = in_c("VM(exp)", dtype)
+    _reduce_row(body, "sums", literal(0, dtype), "({0} + {1})", lambda c: f"{exp}({element(c)} - base)", loops, dtype, indent)
+    return "sums"
+
+
+def _reduce_columns(body: Body, x: Reduction, outer: _Loops, inner: _Loops) -> None:
+    """Reduce down columns. The results of a row of columns are kept in a small array."""
+    dtype = x.x.dtype
+    real = C_TYPES[dtype.name]
+    n = outer.sizes[-1]
+    width = min(n, 512 // dtype.itemsize)
+    indent = _open(body, outer, 1, len(outer.sizes) - 1)
+    last = outer.counters[-1]
+    start = literal({"max": -np.inf, "min": np.inf}.get(x.kind, 0), dtype)
+    joined = "{0} + {1}" if x.kind in ("sum", "mean") else _extremum(x.kind, dtype)
+    for first, count, step in ((0, n // width * width, width), (n // width * width, n, n % width)):
+        if count <= first:
+            continue
+        body.add(f"for (int {last} = {first}; {last} < {count}; {last} += {step}) {{", indent)
+        body.add(f"{real} s[{step}];", indent + 1)
+        body.add(f"for (int j = 0; j < {step}; j++) s[j] = {start};", indent + 1)
+        inside = _open(body, inner, indent + 1)
+        counters = [*outer.counters[:-1], f"({last} + j)"]
+        term = body.element(x.x, [*counters, *inner.counters], [*outer.strides[x.x], *inner.strides[x.x]])
+        body.add(f"for (int j = 0; j < {step}; j++) s[j] = {joined.format('s[j]', term)};", inside)
+        _close(body, inside, indent + 1)
+        result = f"s[j] / {literal(prod(inner.sizes), dtype)}" if x.kind == "mean" else "s[j]"
+        body.add(f"for (int j = 0; j < {step}; j++) {body.element(x.out, counters, outer.strides[x.out])} = {result};", indent + 1)
+        body.add("}", indent)
+    _close(body, indent, 1)
+
+
+def write_softmax(body: Body, x: Softmax) -> None:
+    """Write softmax or log_softmax along a dim."""
+    kept = [d for d in range(len(x.shape)) if d not in x.dims]
+    outer = _Loops("i", x.shape, kept, [x.x, x.out])
+    inner = _Loops("r", x.shape, x.dims, [x.x, x.out])
+    dtype = x.x.dtype
+    indent = _open(body, outer, 1)
+
+    def place(y: Access, counters: list[str]) -> str:
+        return body.element(y, [*outer.counters, *counters], [*outer.strides[y], *inner.strides[y]])
+
+    sums = _exponentials(body, lambda counters: place(x.x, counters), inner, dtype, indent)
+    source = f"{place(x.x, inner.counters)} - base"
+    if x.kind == "softmax":
+        text = f"{in_c('VM(exp)', dtype)}({source}) / {sums}"
+    else:
+        body.add(f"const {C_TYPES[dtype.name]} high = {in_c('VM(log)', dtype)}({sums});", indent)
+        text = f"({source}) - high"
+    inside = _open(body, inner, indent)
+    body.add(f"{place(x.out, inner.counters)} = {text};", inside)
+    _close(body, inside, 1)
+
+
+# -- products ----------------------------------------------------------------------------------------------------------
+
+_ROWS = 4  # rows of x that one pass over y multiplies
+_MOST_COPIED = 2048  # numbers of y that are copied when its columns are not contiguous
+
+
+def write_product(body: Body, x: Product) -> None:
+    """Write a product of matrices: a block of results at a time, which stays in registers."""
+    batch = x.shape[:-3]
+    indent = 1
+    counters = []
+    for d, size in enumerate(batch):
+        counters.append(f"b{d}")
+        body.loop(counters[-1], size, indent)
+        indent += 1
+    if _goes_by_columns(x) or not _goes_by_columns(_transposed(x)):
+        _multiply(body, x, counters, indent)
+    else:
+        _multiply(body, _transposed(x), counters, indent)
+    _close(body, indent, 1)
+
+
+def _transposed(x: Product) -> Product:
+    """Return the product of the transposed matrices, in the other order, with the same results at the same places."""
+
+    def exchanged(a: Access) -> Access:
+        *batch, m, k, n = a.strides
+        return a._replace(strides=(*batch, n, k, m))
+
+    *batch, m, k, n = x.shape
+    bias = None if x.bias is None else exchanged(x.bias)
+    return Product((*batch, n, k, m), exchanged(x.out), exchanged(x.y), exchanged(x.x), bias)
+
+
+def _goes_by_columns(x: Product) -> bool:
+    """Whether neighbouring columns of y are neighbours in memory."""
+    return x.shape[-1] > 1 and x.y.strides[-1] == x.y.dtype.itemsize
+
+
+def _multiply(body: Body, x: Product, batch: list[str], indent: int) -> None:
+    *_, m, k, n = x.shape
+    if not _goes_by_columns(x):
+        if min(m, n) < 4 or k * n > _MOST_COPIED:
+            _multiply_by_dots(body, x, batch, indent)
+            return
+        real = C_TYPES[x.y.dtype.name]
+        body.add(f"{real} panel[{k * n}];", indent)
+        y = body.element(x.y, [*batch, "0", "l", "j"])
+        body.add(f"for (int l = 0; l < {k}; l++) for (int j = 0; j < {n}; j++) panel[{n} * l + j] = {y};", indent)
+    copied = not _goes_by_columns(x)
+    width = (64 if native is not None and native.level == "v4" else 32) // x.y.dtype.itemsize
+    for first, rows in ((0, _ROWS), (m // _ROWS * _ROWS, m % _ROWS)):
+        count = m // _ROWS if rows == _ROWS and first == 0 else 1
+        if rows == 0 or count == 0:
+            continue
+        body.add(f"for (int i = {first}; i < {first + rows * count}; i += {rows}) {{", indent)
+        for start, columns in ((0, width), (n // width * width, n % width)):
+            parts = n // width if columns == width and start == 0 else 1
+            if columns == 0 or parts == 0:
+                continue
+            body.add(f"for (int c = {start}; c < {start + columns * parts}; c += {columns}) {{", indent + 1)
+            _multiply_block(body, x, batch, rows, columns, f"panel[{n} * l + c + j]" if copied else "", indent + 2)
+            body.add("}", indent + 1)
+        body.add("}", indent)
+
+
+def _multiply_block(body: Body, x: Product, batch: list[str], rows: int, columns: int, copied: str, indent: int) -> None:
+    """Write `rows` rows from i on, and `columns` columns from c on, of a product."""
+    k = x.shape[-2]
+    real = C_TYPES[x.y.dtype.name]
+    names = [f"s{r}" for r in range(rows)]
+    for name in names:
+        body.add(f"{real} {name}[{columns}] = {{0}};", indent)
+    body.add(f"for (int l = 0; l < {k}; l++) {{", indent)
+    for r in range(rows):
+        body.add(f"const {real} a{r} = {body.element(x.x, [*batch, _plus('i', r), 'l', '0'])};", indent + 1)
+    body.add(f"for (int j = 0; j < {columns}; j++) {{", indent + 1)
+    y = copied or body.element(x.y, [*batch, "0", "l", "(c + j)"])
+    body.add(f"const {real} b = {y};", indent + 2)
+    fma = _fma(x.y.dtype)
+    for r, name in enumerate(names):
+        body.add(f"{name}[j] = {fma}(a{r}, b, {name}[j]);", indent + 2)
+    body.add("}", indent + 1)
+    body.add("}", indent)
+    for r, name in enumerate(names):
+        place = [*batch, _plus("i", r), "0", "(c + j)"]
+        bias = "" if x.bias is None else f" + {body.element(x.bias, place)}"
+        body.add(f"for (int j = 0; j < {columns}; j++) {body.element(x.out, place)} = {name}[j]{bias};", indent)
+
+
+def _plus(counter: str, n: int) -> str:
+    return f"({counter} + {n})" if n else counter
+
+
+def _fma(dtype: Any) -> str:
+    return "VM_FMAF" if dtype.itemsize == 4 else "VM_FMA"
+
+
+def _multiply_by_dots(body: Body, x: Product, batch: list[str], indent: int) -> None:
+    """Write a product as dot products of rows and columns."""
+    *_, m, k, n = x.shape
+    dtype = x.y.dtype
+    for counter, size in (("i", m), ("c", n)):
+        body.loop(counter, size, indent)
+        indent += 1
+    joined = f"{_fma(dtype)}({{1}}, {{0}})"
+
+    def term(counters: list[str]) -> str:
+        return f"{body.element(x.x, [*batch, 'i', counters[0], '0'])}, {body.element(x.y, [*batch, '0', counters[0], 'c'])}"
+
+    lanes = _lanes(k, dtype)
+    real = C_TYPES[dtype.name]
+    whole = k // lanes * lanes
+    body.add(f"{real} s[{lanes}] = {{0}};", indent)
+    if whole:
+        body.add(f"for (int r = 0; r < {whole}; r += {lanes})", indent)
+        body.add(f"for (int l = 0; l < {lanes}; l++) s[l] = {joined.format('s[l]', term(['(r + l)']))};", indent + 1)
+    if whole < k:
+        body.add(f"for (int r = {whole}; r < {k}; r++) s[0] = {joined.format('s[0]', term(['r']))};", indent)
+    place = [*batch, "i", "0", "c"]
+    bias = "" if x.bias is None else f" + {body.element(x.bias, place)}"
+    total = _tree([f"s[{r}]" for r in range(lanes)], "({0} + {1})")
+    body.add(f"{body.element(x.out, place)} = {total}{bias};", indent)
+    _close(body, indent, indent - 2)
+
+
+WRITERS: dict[Any, Any] = {Cell: write_guarded, Reduction: write_reduction, Softmax: write_softmax, Product: write_product}
