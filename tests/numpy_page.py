@@ -41,37 +41,37 @@ DIFFERENTIABLE_BUT_REFUSED = """
 
 # What was measured; see _namespaces.
 FIGURES = """
-| `np.sum(x)` | 1.8 | 0.9 |
-| `np.sum(m, axis=0)` | 3.5 | 1.2 |
-| `np.mean(m, axis=1)` | 3.5 | 1.4 |
-| `np.max(m, axis=1)` | 3.2 | 1.1 |
-| `np.std(x)` | 6.4 | 1.4 |
-| `np.exp(x)` | 1.6 | 0.7 |
-| `np.add(x, y)` | 1.7 | 0.8 |
-| `array * x` | 1.9 | 1.1 |
-| `np.concatenate([x, y])` | 4.6 | 1.4 |
-| `np.stack([x, y])` | 5.2 | 1.5 |
-| `np.where(c, x, y)` | 3.4 | 1.4 |
-| `np.dot(x, y)` | 3.8 | 1.7 |
-| `np.matmul(m, m)` | 2.2 | 1.2 |
-| `np.einsum("ij,jk->ik", m, m)` | 16.0 | 3.1 |
-| `np.linalg.solve(m, m)` | 8.4 | 1.6 |
-| `np.linalg.norm(x)` | 5.8 | 1.2 |
-| `np.linalg.inv(m)` | 5.4 | 1.2 |
-| `np.reshape(x, (2, 2))` | 2.3 | 1.3 |
-| `np.transpose(m)` | 2.3 | 1.2 |
-| `np.clip(x, 0.3, 0.6)` | 3.1 | 1.2 |
-| `np.cumsum(x)` | 2.6 | 0.9 |
-| `np.outer(x, y)` | 4.2 | 1.7 |
-| `np.tensordot(m, m, 1)` | 18.4 | 2.2 |
-| `np.expand_dims(m, 0)` | 1.9 | 0.9 |
-| `np.diag(x)` | 4.7 | 1.0 |
-| `np.trace(m)` | 3.8 | 1.2 |
-| `np.fft.fft(x)` | 12.6 | 1.0 |
-| `np.sort(x)` | 4.5 | 1.2 |
-| `np.zeros_like(x)` | 2.0 | 0.8 |
-| `np.diff(x)` | 8.1 | 1.5 |
-| `np.take(x, [0, 2])` | 6.5 | 1.5 |
+| `np.sum(x)` | 1.6 | 0.8 | 0.2 |
+| `np.sum(m, axis=0)` | 3.1 | 0.9 | 0.2 |
+| `np.mean(m, axis=1)` | 3.1 | 1.0 | 0.2 |
+| `np.max(m, axis=1)` | 2.8 | 0.8 | 0.2 |
+| `np.std(x)` | 5.5 | 1.0 | 0.2 |
+| `np.exp(x)` | 1.3 | 0.6 | 0.2 |
+| `np.add(x, y)` | 1.4 | 0.7 | 0.2 |
+| `array * x` | 1.6 | 0.6 | 0.2 |
+| `np.concatenate([x, y])` | 4.1 | 1.2 | 0.2 |
+| `np.stack([x, y])` | 4.6 | 1.3 | 0.3 |
+| `np.where(c, x, y)` | 2.9 | 1.2 | 0.2 |
+| `np.dot(x, y)` | 2.7 | 0.9 | 0.2 |
+| `np.matmul(m, m)` | 1.8 | 0.9 | 0.2 |
+| `np.einsum("ij,jk->ik", m, m)` | 6.2 | 1.5 | 0.4 |
+| `np.linalg.solve(m, m)` | 7.1 | 1.2 | 0.2 |
+| `np.linalg.norm(x)` | 5.0 | 1.0 | 0.2 |
+| `np.linalg.inv(m)` | 4.6 | 0.9 | 0.2 |
+| `np.reshape(x, (2, 2))` | 2.0 | 1.1 | 0.2 |
+| `np.transpose(m)` | 2.0 | 1.1 | 0.2 |
+| `np.clip(x, 0.3, 0.6)` | 2.7 | 1.0 | 0.2 |
+| `np.cumsum(x)` | 2.3 | 0.8 | 0.2 |
+| `np.outer(x, y)` | 3.3 | 1.0 | 0.2 |
+| `np.tensordot(m, m, 1)` | 16.2 | 1.5 | 0.2 |
+| `np.expand_dims(m, 0)` | 1.6 | 0.8 | 0.2 |
+| `np.diag(x)` | 4.1 | 0.9 | 0.2 |
+| `np.trace(m)` | 3.4 | 1.1 | 0.2 |
+| `np.fft.fft(x)` | 11.4 | 1.0 | 0.2 |
+| `np.sort(x)` | 4.1 | 1.1 | 0.2 |
+| `np.zeros_like(x)` | 1.8 | 0.7 | 0.2 |
+| `np.diff(x)` | 7.3 | 1.2 | 0.2 |
+| `np.take(x, [0, 2])` | 5.5 | 1.0 | 0.2 |
 """
 
 _HEAD = """# NumPy's functions
@@ -162,11 +162,11 @@ def _namespaces() -> str:
     ):  # fmt: skip
         text += f"{_wrapped(f'- {title}: {_in_code(names)}.', '  ')}\n"
     text += "\n## Time\n\n" + _wrapped(
-        "Microseconds of a call by NumPy's name, and how much more it takes than torch's spelling: tensors of four float64 that require "
-        "grad, compiled core, NumPy 2.4, Python 3.11, the least of many rounds in turns with torch's spelling. Over 188 functions, NumPy's "
-        "hand-over and the look-up here took 0.9 microseconds in the median, on a busy machine."
+        "Microseconds of a call by NumPy's name, how much more it takes than torch's spelling, and how much of it NumPy takes to hand over "
+        "a call: tensors of four float64 that require grad, compiled core, NumPy 2.4, Python 3.11, the least of many rounds in turns, on a "
+        "busy machine. `python benchmarks/numpy_calls.py` prints the table."
     )
-    return f"{text}\n\n| call | microseconds | more than torch's spelling |\n|---|---|---|\n{FIGURES.strip()}\n"
+    return f"{text}\n\n| call | microseconds | more than torch's spelling | NumPy's own |\n|---|---|---|---|\n{FIGURES.strip()}\n"
 
 
 if __name__ == "__main__":

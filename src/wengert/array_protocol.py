@@ -106,7 +106,12 @@ SCIPY_UFUNCS: dict[str, Callable[..., Any]] = {}
 
 
 def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-    """Run a ufunc for Tensor.__array_ufunc__. See Note [NumPy's functions on tensors]."""
+    """Run a method of a ufunc on inputs with settings."""
+    return array_ufunc(None, ufunc, method, *inputs, **settings)
+
+
+def array_ufunc(_: Any, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any:
+    """Tensor.__array_ufunc__. See Note [NumPy's functions on tensors]."""
     if method == "__call__" and not settings:
         function = UFUNCS.get(ufunc.__name__) or _scipys(ufunc)
         if function is not None:
@@ -248,7 +253,7 @@ def _reduce(name: str, function: Any, a: Any, axis: Any = 0, dtype: Any = None, 
     if dtype is not None:
         a = a.to(dtype_of(dtype))
     if name in REDUCTIONS:
-        return run_function(REDUCTIONS[name], (), (a,), {"axis": axis, "keepdims": keepdims, **more})
+        return run_function(REDUCTIONS[name], (a,), {"axis": axis, "keepdims": keepdims, **more})
     if "where" in more:
         raise unsupported_arguments(f"{name}.reduce", ["where"])
     axes = sorted({d % a.ndim for d in (range(a.ndim) if axis is None else (axis,) if np.ndim(axis) == 0 else axis)})
@@ -338,8 +343,13 @@ def _requires_grad(values: Iterable[Any]) -> bool:
 _NO_VALUE = np._NoValue  # NumPy's mark for an argument that is not given
 
 
-def run_function(function: Any, types: tuple[type, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run a function for Tensor.__array_function__. See Note [NumPy's functions on tensors]."""
+def run_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run a function of NumPy on arguments."""
+    return array_function(None, function, (), args, kwargs)
+
+
+def array_function(_: Any, function: Any, types: tuple[type, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Tensor.__array_function__. See Note [NumPy's functions on tensors]."""
     if len(types) > 1 and not all(issubclass(t, (TensorBase, np.ndarray)) for t in types):
         return NotImplemented
     plan = _plan(function, len(args), *kwargs)
@@ -411,9 +421,10 @@ def _plan(function: Any, count: int, *named: str) -> _Plan:
 def _may_be_missing(function: Any, ours: Callable[..., Any], count: int, named: tuple[str, ...]) -> bool:
     """Whether one of the given arguments, if it is None or NumPy's mark for a missing value, stands for a default of ours."""
     found = _signature(ours).parameters
-    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in found.values()):
+    if any(p.kind is p.VAR_KEYWORD for p in found.values()):
         return True
-    given = [*list(found.values())[:count], *[found[name] for name in named]]
+    positional = [p for p in list(found.values())[:count] if p.kind is not p.KEYWORD_ONLY and p.kind is not p.VAR_POSITIONAL]
+    given = [*positional, *[found[name] for name in named]]
     try:
         theirs = _signature(function).parameters
     except ValueError:

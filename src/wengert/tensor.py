@@ -44,8 +44,6 @@ from wengert.sizes import Size
 
 set_readers(OPS["_select"], OPS["__getitem__"].function)
 _cpu = device("cpu")
-_run_ufunc: Any = None  # of array_protocol, which is loaded when NumPy first calls a tensor
-_run_function: Any = None
 
 
 class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, SubclassMembers):  # type: ignore[misc]
@@ -356,10 +354,12 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
         return self._array.copy() if copy else self._array.view()
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any:
-        return (_run_ufunc or _load_array_protocol()[0])(ufunc, method, inputs, settings)
+        _load_array_protocol()
+        return Tensor.__array_ufunc__(self, ufunc, method, *inputs, **settings)
 
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return (_run_function or _load_array_protocol()[1])(function, types, args, kwargs)
+        _load_array_protocol()
+        return Tensor.__array_function__(self, function, types, args, kwargs)
 
     def _exported(self) -> np.ndarray:
         """Return the array for other libraries. Raise BufferError if the tensor requires grad, is dual, or is a conjugate view."""
@@ -654,12 +654,11 @@ def _array_is_asked_for(what: str) -> Exception:
     return no_array_of(what)
 
 
-def _load_array_protocol() -> tuple[Any, Any]:
-    global _run_ufunc, _run_function
-    from wengert.array_protocol import run_function, run_ufunc
+def _load_array_protocol() -> None:
+    """Load array_protocol, and put its functions in the places of the methods that NumPy calls."""
+    from wengert.array_protocol import array_function, array_ufunc
 
-    _run_ufunc, _run_function = run_ufunc, run_function
-    return run_ufunc, run_function
+    Tensor.__array_ufunc__, Tensor.__array_function__ = array_ufunc, array_function  # type: ignore[method-assign]
 
 
 set_tensor_class(Tensor)

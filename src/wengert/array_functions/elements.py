@@ -184,11 +184,11 @@ def _take(a, indices, axis=None, mode="raise"):
     a = tensor(a)
     if axis is None:
         a, axis = a if a.ndim == 1 else w.ravel(a), 0
-    index = np.asarray(detached(indices))
+    index = indices if type(indices) is np.ndarray else np.asarray(detached(indices))
     if mode != "raise":
         size = a.shape[axis]
         index = index % size if mode == "wrap" else np.clip(index, 0, size - 1)
-    return pick(a, index, axis)
+    return a[index] if axis == 0 else pick(a, index, axis)
 
 
 def index_along(indices: Any, shape: tuple[int, ...], axis: int) -> tuple[Any, ...]:

@@ -29,7 +29,7 @@ from wengert.array_functions.table import (
 @of(np.dot, method=True)
 def _dot(a, b):
     a, b = pair(a, b)
-    left, right = a.ndim, b.ndim
+    left, right = a._array.ndim, b._array.ndim
     if left == 0 or right == 0:
         return a * b
     if left == right == 1:
@@ -52,11 +52,18 @@ def _tensordot(a, b, axes=2):
     if not isinstance(axes, int):
         axes = tuple([[d] if isinstance(d, int) else list(d) for d in axes])
     a, b = pair(a, b)
-    return w.tensordot(a, b, dims=axes)
+    return w.tensordot(a, b, axes)
 
 
 of(np.vdot)(lambda a, b: w.vdot(*vectors(a, b)))
-of(np.outer)(lambda a, b: w.outer(*vectors(a, b)))
+
+
+@of(np.outer)
+def _outer(a, b):
+    a, b = vectors(a, b)
+    return w.outer(a, b)
+
+
 of(np.kron)(lambda a, b: w.kron(tensor(a), tensor(b)))
 of(np.linalg.matmul)(lambda x1, x2: w.matmul(*pair(x1, x2)))
 of(np.linalg.multi_dot)(lambda arrays: linalg.multi_dot(promoted(*arrays)))
@@ -81,7 +88,11 @@ def _einsum(*operands, optimize=False, dtype=None, order="K", casting="safe"):
         arrays = iter(promoted(*operands[: len(operands) // 2 * 2 : 2]))
         operands = tuple([next(arrays) if i % 2 == 0 and i + 1 < len(operands) else x for i, x in enumerate(operands)])
         return w.einsum(*operands)
-    found = w.einsum(operands[0], *promoted(*operands[1:]))
+    if len(operands) == 3:
+        a, b = pair(operands[1], operands[2])
+        found = w.einsum(operands[0], a, b)
+    else:
+        found = w.einsum(operands[0], *promoted(*operands[1:]))
     return found if dtype is None else found.to(dtype_of(dtype))
 
 
@@ -187,9 +198,9 @@ def _pinv(a, rcond=None, hermitian=False, *, rtol=None):
 @of(np.linalg.solve)
 def _solve(a, b):
     a, b = pair(a, b)
-    if not (a.dtype.is_floating_point or a.dtype.is_complex):
+    if a._array.dtype.kind not in "fc":
         a, b = floating(a), floating(b)
-    return linalg.solve(a, b) if a.ndim == 2 or b.ndim != 1 else linalg.solve(a, w.unsqueeze(b, -1))[..., 0]
+    return linalg.solve(a, b) if a._array.ndim == 2 or b.ndim != 1 else linalg.solve(a, w.unsqueeze(b, -1))[..., 0]
 
 
 @of(np.linalg.svd)

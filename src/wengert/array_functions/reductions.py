@@ -98,8 +98,11 @@ METHODS |= {np.amax, np.amin}
 def _mean(a, axis=None, dtype=None, keepdims=False, where=True):
     a = floating(a) if dtype is None else tensor(a)
     if where is True:
-        if type(axis) is int and dtype is None:
-            return w.mean(a, axis, keepdims)
+        if dtype is None:
+            if type(axis) is int:
+                return w.mean(a, axis, keepdims)
+            if axis is None and not keepdims:
+                return w.mean(a)
         axes = None if axis is None and not keepdims else tuple(range(a.ndim)) if axis is None else ints(axis)
         return w.mean(a, dtype=dtype) if axes is None else w.mean(a, dim=axes, keepdim=keepdims, dtype=dtype)
     counts = np.sum(np.broadcast_to(np.asarray(where), a.shape), axis=axis, keepdims=keepdims)

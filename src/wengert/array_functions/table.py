@@ -106,6 +106,12 @@ def tensors(arrays: Iterable[Any]) -> list[Any]:
 def promoted(*values: Any) -> list[Any]:
     """Return the values as tensors of their promoted dtype. torch's products and joins need one dtype, NumPy's do not."""
     found = tensors(values)
+    first = found[0]._array.dtype
+    for x in found:
+        if x._array.dtype is not first:
+            break
+    else:
+        return found
     dtype = found[0].dtype
     for x in found[1:]:
         if x.dtype is not dtype:
@@ -115,7 +121,7 @@ def promoted(*values: Any) -> list[Any]:
 
 def pair(a: Any, b: Any) -> Any:
     """Return promoted(a, b), which is short work for tensors of one dtype."""
-    if isinstance(a, TensorBase) and isinstance(b, TensorBase) and a.dtype is b.dtype:  # type: ignore[attr-defined]
+    if isinstance(a, TensorBase) and isinstance(b, TensorBase) and a._array.dtype is b._array.dtype:
         return a, b
     return promoted(a, b)
 
@@ -123,6 +129,8 @@ def pair(a: Any, b: Any) -> Any:
 def floating(x: Any) -> Any:
     """Return x as a tensor of a floating or complex dtype: integers become the default dtype."""
     x = tensor(x)
+    if x._array.dtype.kind in "fc":
+        return x
     dtype = x.dtype
     return x if dtype.is_floating_point or dtype.is_complex else x.to(dtypes.get_default_dtype())
 
@@ -132,9 +140,10 @@ def dtype_of(dtype: Any) -> dtypes.dtype:
     return dtype if isinstance(dtype, dtypes.dtype) else dtypes.from_numpy_dtype(np.dtype(dtype))
 
 
-def vectors(a: Any, b: Any) -> list[Any]:
+def vectors(a: Any, b: Any) -> Any:
     """Return a and b as flat tensors of their promoted dtype."""
-    return [x if x.ndim == 1 else w.ravel(x) for x in pair(a, b)]
+    a, b = found = pair(a, b)
+    return found if a._array.ndim == b._array.ndim == 1 else [x if x.ndim == 1 else w.ravel(x) for x in found]
 
 
 def part(x: Any, axis: int, *bounds: int | None) -> Any:

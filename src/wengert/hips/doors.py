@@ -15,7 +15,7 @@ import numpy as np
 from wengert.array_functions import FUNCTIONS, PLAIN
 from wengert.array_functions.creation import array
 from wengert.array_functions.table import holds_tensor
-from wengert.array_protocol import UFUNCS, run_function, run_ufunc
+from wengert.array_protocol import UFUNCS, array_function, run_ufunc
 from wengert.core.tensor import TensorBase
 from wengert.hips.boxes import ArrayBox, Box, boxed, is_traced, value_of
 from wengert.hips.traces import Traced, is_recorded, record
@@ -133,7 +133,7 @@ def _run_method(ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
 def _function(function: Any) -> Callable[..., Any]:
     if function not in _OWN and function not in FUNCTIONS:
         return _without_derivative(function)
-    call = _OWN.get(function) or partial(run_function, function, ())
+    call = _OWN.get(function) or partial(array_function, None, function, ())
 
     def run(*args: Any, **kwargs: Any) -> Any:
         for x in args:

@@ -171,7 +171,7 @@ def _differentiated(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if not all(x._array.dtype.char in _WIDE for x in tensors) and function in FUNCTIONS and function not in _CALLERS | WRITES:
         dtypes_of_result = _dtypes_in_numpy(function, args, kwargs)
         args, kwargs = _widened(args, dtypes_of_result), {name: _widened(x, dtypes_of_result) for name, x in kwargs.items()}
-    result = run_function(function, (), args, kwargs)
+    result = run_function(function, args, kwargs)
     return wrapped(_cast(result, dtypes_of_result)) if out is None else out
 
 

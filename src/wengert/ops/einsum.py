@@ -42,7 +42,13 @@ def einsum(F, *args):
             [11., 25.]])
     """
     equation, operands = _equation_and_operands(args)
-    subscripts, result, sizes = _read_equation(equation, tuple([tuple(x.shape) for x in operands]))
+    shapes = tuple([tuple(x.shape) for x in operands])
+    if len(operands) == 2:
+        pair = _prepared_pair(equation, shapes)
+        if pair is not None:
+            first, subscripts = pair
+            return F._contract_pair(operands[first], operands[1 - first], subscripts=subscripts)
+    subscripts, result, sizes = _read_equation(equation, shapes)
     prepared = [
         _simplify_operand(F, x, term, _indices_elsewhere(subscripts, result, i), sizes)
         for i, (x, term) in enumerate(zip(operands, subscripts, strict=True))
@@ -164,6 +170,22 @@ def _index_sizes(subscripts: list[str], shapes: tuple[tuple[int, ...], ...]) -> 
     return sizes
 
 
+@lru_cache(maxsize=512)
+def _prepared_pair(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[int, tuple[str, str, str]] | None:
+    """Return (the position of the first factor, subscripts of _contract_pair) if one contraction of two operands is all.
+
+    None if an operand must be prepared first, or the dimensions of the result permuted."""
+    terms, result, sizes = _read_equation(equation, shapes)
+    for i, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
+        if not _is_prepared(shape, term, _indices_elsewhere(terms, result, i), sizes):
+            return None
+    for first in (0, 1):
+        s, t = terms[first], terms[1 - first]
+        if _pair_result(s, t, set(result)) == result:
+            return first, (s, t, result)
+    return None
+
+
 # -- the plain form ----------------------------------------------------------------------------------------------------
 
 
@@ -172,11 +194,16 @@ def _indices_elsewhere(subscripts: list[str], result: str, position: int) -> set
     return set(result).union(*[term for i, term in enumerate(subscripts) if i != position])
 
 
+def _is_prepared(shape: Any, term: str, needed_elsewhere: set[str], sizes: dict[str, int]) -> bool:
+    """Whether an operand has no index twice, none to sum over, and no dimension that broadcasts."""
+    return len(set(term)) == len(term) and needed_elsewhere.issuperset(term) and tuple(shape) == tuple([sizes[i] for i in term])
+
+
 def _simplify_operand(F: Any, x: Any, term: str, needed_elsewhere: set[str], sizes: dict[str, int]) -> tuple[Any, str]:
     """Take diagonals of repeated indices, sum over indices that are not needed elsewhere, drop dimensions that broadcast.
 
     Returns the operand and its indices."""
-    if len(set(term)) == len(term) and needed_elsewhere.issuperset(term) and tuple(x.shape) == tuple([sizes[i] for i in term]):
+    if _is_prepared(x.shape, term, needed_elsewhere, sizes):
         return x, term
     for index in dict.fromkeys(term):
         while term.count(index) > 1:

@@ -30,7 +30,8 @@ def _fixed_point_vjp(ans: Any, f: Any, a: Any, x0: Any, distance: Any, tol: Any)
     def adjoint(params: Any) -> Callable[[Any], Any]:
         b, x, cotangent = params
         pull_to_x, _ = make_vjp(f(b), x)
-        return lambda ct: vspace(x).add(pull_to_x(ct), cotangent)
+        space = vspace(x)
+        return lambda ct: space.add(pull_to_x(ct), cotangent)
 
     return lambda g: pull_to_a(fixed_point(adjoint, (a, ans, g), vspace(x0).zeros(), distance, tol))
 
