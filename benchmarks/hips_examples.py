@@ -206,7 +206,8 @@ def record(library: str, script: Path) -> None:
     if error is None and recorder.calls >= 3:
         with contextlib.redirect_stdout(io.StringIO()):
             again = recorder.least_time() * 1e3
-    found = {"calls": recorder.calls, "ms": spent, "again": again, "program": span, "values": recorder.values, "text": text.getvalue()}
+    found = {"calls": recorder.calls, "ms": spent, "again": again, "program": span}
+    found |= {"values": recorder.values, "text": text.getvalue()}
     print(json.dumps(found if error is None else {"error": error[:200]}), file=sys.stderr)
 
 

@@ -158,16 +158,17 @@ def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a primitive on boxes. Raises NotImplementedError if it lacks the rule that is needed."""
     call = _Call(function, args, kwargs)
     tensors = call.tensors()
-    needs_vjp = grad_enabled() and any(t.requires_grad for t in tensors)
-    needs_jvp = any(has_tangent(t) for t in tensors)
+    needs_vjp = grad_enabled() and any([t.requires_grad for t in tensors])  # noqa: C419  # a list is faster
+    needs_jvp = any([has_tangent(t) for t in tensors])  # noqa: C419
     if needs_jvp and function not in primitive_jvps:
         raise not_defined("JVP", function, args)
     if needs_vjp and function not in primitive_vjps and not needs_jvp:
         raise not_defined("VJP", function, args)
     answer = call.answer = function.fun(*call.values, **kwargs)
     leaves, call.form = tree_flatten(answer)
-    if not all(type(x) in Box.type_mappings or np.asarray(x).dtype.kind in "fc" for x in leaves):
-        return answer  # integers and conditions have no derivative
+    for x in leaves:
+        if type(x) not in Box.type_mappings and np.asarray(x).dtype.kind not in "fc":
+            return answer  # integers and conditions have no derivative
     if needs_vjp and function in primitive_vjps:
         call.vjp = primitive_vjps[function](call.argnums, answer, call.values, kwargs)
     outputs = _Primitive.apply(call, *tensors)

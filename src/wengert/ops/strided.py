@@ -58,10 +58,13 @@ def _(F, ct, x_shape, offset, dim1, dim2):
     dim1, dim2 = _normalize_two_dims(dim1, dim2, len(x_shape))
     along = np.arange(ct.shape[-1])
     index: list[Any] = [slice(None)] * len(x_shape)
-    index[dim1], index[dim2] = along + max(-offset, 0), along + max(offset, 0)
+    index[dim1] = along - offset if offset < 0 else along
+    index[dim2] = along + offset if offset > 0 else along
     # NumPy puts the dimension of two index arrays in their place if they are adjacent, else in front.
     place = min(dim1, dim2) if abs(dim1 - dim2) == 1 else 0
-    return F.read_cotangent(F.movedim(ct, -1, place), shape=x_shape, index=tuple(index))
+    if place != len(x_shape) - 2:
+        ct = F.movedim(ct, -1, place)
+    return F.read_cotangent(ct, shape=x_shape, index=tuple(index))
 
 
 @view(promote=NONE, namespaces=(), aliases={"dim": "dimension"})

@@ -224,9 +224,11 @@ def _container_of(x: Any) -> _Container | None:
 
 def _container_of_class(cls: Any) -> _Container | None:
     found = _containers.get(cls)
-    if found is None and is_namedtuple_class(cls):
+    if found is not None or not issubclass(cls, tuple):
+        return found
+    if is_namedtuple_class(cls):
         return _named
-    if found is None and is_structseq_class(cls):
+    if is_structseq_class(cls):
         return _Container(lambda x: (list(x), None), lambda children, _: cls(children), _positions)
     return found
 
