@@ -191,10 +191,16 @@ ENTRIES = {
             framework_name = "wengert"
             def __init__(self):
                 self.torch = wengert
+        class NumpyBackend(_backends.NumpyBackend):
+            framework_name = "wengert.numpy"
+            def __init__(self):
+                import wengert.numpy
+                self.np = wengert.numpy
         x = wengert.ones(2, 3, requires_grad=True)
         y = rearrange(x, "a b -> b a")
-        print(tuple(y.shape), y.requires_grad)
-    """, "(3, 2) True"),
+        z = rearrange(NumpyBackend().np.asarray(x), "a b -> b a")
+        print(tuple(y.shape), y.requires_grad, type(z).__module__, z.requires_grad)
+    """, "(3, 2) True wengert.numpy.arrays True"),
     "autoray": ("""
         import autoray, wengert
         autoray.register_backend(wengert.Tensor, "numpy")

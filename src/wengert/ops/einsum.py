@@ -46,8 +46,8 @@ def einsum(F, *args):
     if len(operands) == 2:
         pair = _prepared_pair(equation, shapes)
         if pair is not None:
-            first, subscripts = pair
-            return F._contract_pair(operands[first], operands[1 - first], subscripts=subscripts)
+            first, terms = pair
+            return F._contract_pair(operands[first], operands[1 - first], subscripts=terms)
     subscripts, result, sizes = _read_equation(equation, shapes)
     prepared = [
         _simplify_operand(F, x, term, _indices_elsewhere(subscripts, result, i), sizes)
