@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from . import errors
+from wengert import errors
+from wengert.backends import selection
 
-# The types that torch knows. Tensors live on "cpu" only; the other types can be named, so that programs which only
-# compare devices run.
+# The types that torch knows. Tensors live on "cpu" and "cuda" only; the other types can be named, so that programs which
+# only compare devices run.
 _TYPES: Final = (
     "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
     "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
@@ -18,7 +19,7 @@ class device:
     """The device that holds a tensor's data: `type` ("cpu", "cuda") and `index` (int, or None for the current device).
 
     Accepted forms: device("cuda:1"), device("cuda", 1), device(1) for "cuda:1", and device(other_device). A device is
-    immutable. Two devices are equal if their types and indices are equal. Only "cpu" can hold data here; the other types
+    immutable. Two devices are equal if their types and indices are equal. "cpu" and "cuda" can hold data; the other types
     of torch can be named and compared. Raises RuntimeError for a type that torch does not know and for a malformed string.
 
     >>> import wengert
@@ -73,12 +74,12 @@ class device:
         return f"device(type='{self.type}'{index})"
 
     def __enter__(self) -> device:
-        """Make this device the default one in the block. Raises RuntimeError for a device other than the CPU."""
-        check_device(self)
+        """Make this device the default one in the block. Raises RuntimeError for a device that cannot hold data."""
+        _defaults.append(place_of(self))
         return self
 
     def __exit__(self, *exception: object) -> None:
-        pass
+        _defaults.pop()
 
     def __reduce__(self) -> tuple[Any, tuple[str, int | None]]:
         return device, (self.type, self.index)
@@ -106,28 +107,62 @@ def _checked_index(index: int) -> int:
     return index
 
 
-def check_device(where: Any) -> None:
-    """Raise RuntimeError if `where` is a device other than the CPU. None means the default device."""
-    if where is not None and where != "cpu" and device(where).type != "cpu":
-        if device(where).type == "meta":
-            raise errors.DeviceError(
-                "no backend for device meta: every tensor has memory here. Hint: leave out device=; a module that is to be made "
-                "without initial values is nn.utils.skip_init(...)."
-            )
+_defaults = ["cpu"]  # the names of the devices on which tensors are made without device=, the last of which counts
+
+
+def place_of(where: Any) -> str:
+    """Return the name of a device with its index, "cpu" or "cuda:0". None means the default device.
+
+    Raises RuntimeError for a device that cannot hold data here."""
+    if where is None:
+        return _defaults[-1]
+    if where == "cpu":
+        return "cpu"
+    found = where if isinstance(where, device) else device(where)
+    if found.type == "cpu":
+        return "cpu"
+    if found.type == "meta":
         raise errors.DeviceError(
-            f"no backend for device {where}: wengert computes on the CPU only. Hint: leave out device=, or keep it behind "
-            "`if wengert.cuda.is_available()`, which is False here."
+            "no backend for device meta: every tensor has memory here. Hint: leave out device=; a module that is to be made "
+            "without initial values is nn.utils.skip_init(...)."
+        )
+    if found.type != "cuda":
+        raise errors.DeviceError(
+            f"no backend for device {where}: wengert computes on the CPU and on CUDA devices. Hint: leave out device=."
+        )
+    backend = selection.backend_for("cuda")
+    index = backend.current_device() if found.index is None else found.index
+    if index >= backend.device_count():
+        raise errors.DeviceError(f"CUDA error: invalid device ordinal. There are {backend.device_count()} devices.")
+    return f"cuda:{index}"
+
+
+def is_default_cpu() -> bool:
+    """Whether tensors are made in main memory without device=."""
+    return _defaults[-1] == "cpu"
+
+
+def check_device(where: Any) -> None:
+    """Raise RuntimeError if `where` is a device other than the CPU. None stands for the CPU."""
+    if where is not None and where != "cpu" and place_of(where) != "cpu":
+        raise errors.DeviceError(
+            f"this function makes no tensors on {where}. Hint: leave out device=, and move the result with .to()."
         )
 
 
+def device_of(array: Any) -> device:
+    """Return the device of an array."""
+    return device(selection.device_name(array))
+
+
 def get_default_device() -> device:
-    """Return the device on which tensors are made without device=: the CPU."""
-    return device("cpu")
+    """Return the device on which tensors are made without device=: the CPU, unless set_default_device or a with block says else."""
+    return device(_defaults[-1])
 
 
 def set_default_device(where: str | int | device | None) -> None:
-    """Set the device on which tensors are made without device=. Raises RuntimeError for a device other than the CPU.
+    """Set the device on which tensors are made without device=. Raises RuntimeError for a device that cannot hold data.
 
     where: a device, its string or index, or None for the CPU.
     """
-    check_device(where)
+    _defaults[0] = "cpu" if where is None else place_of(where)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import to_host
+from wengert.conversions import ConversionMembers
 from wengert.core.hooks import RemovableHandle, warn_if_has_hooks
 from wengert.core.leaf_gradient import GradientMembers, set_accumulator_aside
 from wengert.core.leaving import has_tangent, warn_of_number
@@ -32,21 +34,18 @@ from wengert.core.tensor import (
     wrap,
     wrap_as,
 )
-from wengert.devices import device
 from wengert.dtypes import dtype as _dtype
 from wengert.kernels.memory import address_of, offset_of, owner_of
 from wengert.layouts import strided
 from wengert.ops import OPS, OperationMethods
 from wengert.ops.dims import as_dim
 from wengert.ops.interception import register_overridable_class
-from wengert.ops.options import check_device, dtype_of_type
 from wengert.sizes import Size
 
 set_readers(OPS["_select"], OPS["__getitem__"].function)
-_cpu = device("cpu")
 
 
-class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, SubclassMembers):  # type: ignore[misc]
+class Tensor(ReadableBase, OperationMethods, ConversionMembers, GradientMembers, LegacyMembers, SubclassMembers):  # type: ignore[misc]
     """A multi-dimensional array that records what is computed from it, so that it can be differentiated.
 
     Make one with wengert.tensor(data), from_numpy(array), zeros(...), randn(...). Its memory is a NumPy array.
@@ -108,13 +107,6 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
         """The element type."""
         return dtypes.from_numpy_dtype(self._array.dtype)
 
-    @property
-    def device(self) -> device:
-        """The device of the memory: the CPU."""
-        return _cpu
-
-    is_cpu = True
-    is_cuda = False
     is_mps = False
     is_xpu = False
     is_sparse = False
@@ -322,8 +314,11 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
         """
         if not force:
             self._check_array_may_be_taken()
+            self._check_on_host()
         if self._requires_grad:
             note_cut("numpy()", self)
+        if not isinstance(self._array, np.ndarray):
+            return to_host(self._array)
         if force and is_mirror(self):
             return self._array.copy()
         refuse_mirror(self, "call numpy()")
@@ -340,6 +335,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         self._check_array_may_be_taken(_array_is_asked_for)
+        self._check_on_host()
         refresh_view(self)
         if dtype is not None and np.dtype(dtype) != self._array.dtype:
             if copy is False:
@@ -378,6 +374,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
         return self._array.__dlpack_device__()
 
     def __buffer__(self, flags: int) -> memoryview:
+        self._check_on_host()
         return memoryview(self._exported())
 
     def __bool__(self) -> bool:
@@ -451,7 +448,8 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
 
             tangent = tangent_of(self)
         text = format_tensor(
-            self._array,
+            to_host(self._array),
+            device=None if self.is_cpu else str(self.device),
             requires_grad=self._requires_grad and not self.volatile,
             grad_fn_name=name,
             tangent=None if tangent is None else f"{tangent}",
@@ -509,89 +507,6 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
         cls = None if type(self) is Tensor else type(self)  # under compat.install() the class has another name
         return _rebuild, (cls, self._array, self.requires_grad, dict(self.__dict__), self.volatile)
 
-    # -- other types and devices ---------------------------------------------------------------------------------------
-
-    def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, **_: Any) -> Tensor:
-        """Return the tensor with another dtype or device. If nothing changes and copy is False, return the tensor itself.
-
-        Call it as to(dtype), to(device), to(device, dtype) or to(other). non_blocking and memory_format are ignored.
-        """
-        dtype, device = _parse_to(args, dtype, device)
-        check_device(device)
-        wanted = self._array.dtype if dtype is None else dtypes.as_numpy_dtype(dtype)
-        if wanted == self._array.dtype:
-            return self.clone() if copy else self
-        if self._requires_grad and wanted.kind in "iub":
-            note_cut(f"a cast to {dtypes.from_numpy_dtype(wanted)}", self)
-        return _cast(self, dtype=wanted)
-
-    def type(self, dtype: Any = None, non_blocking: bool = False, **_: Any) -> Any:
-        """Return the legacy name of the type, "torch.FloatTensor". Given a dtype or such a name, return the tensor cast to it."""
-        if dtype is None:
-            return dtypes.legacy_type_name(self.dtype)
-        return self.to(dtype_of_type(dtype))
-
-    def type_as(self, other: Tensor) -> Tensor:
-        """Return the tensor cast to the dtype of other."""
-        return self.to(other.dtype)
-
-    def cpu(self, *_: Any, **__: Any) -> Tensor:
-        """Return the tensor itself: it is in main memory."""
-        return self
-
-    def cuda(self, *_: Any, **__: Any) -> Tensor:
-        """Raise RuntimeError: there is no GPU backend in this version."""
-        check_device("cuda")
-        return self
-
-    def double(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor cast to float64."""
-        return self.to(dtypes.float64)
-
-    def float(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor cast to float32."""
-        return self.to(dtypes.float32)
-
-    def half(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor cast to float16."""
-        return self.to(dtypes.float16)
-
-    def bfloat16(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor cast to bfloat16."""
-        return self.to(dtypes.bfloat16)
-
-    def long(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor cast to int64."""
-        return self.to(dtypes.int64)
-
-    def int(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor cast to int32."""
-        return self.to(dtypes.int32)
-
-    def short(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor cast to int16."""
-        return self.to(dtypes.int16)
-
-    def char(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor cast to int8."""
-        return self.to(dtypes.int8)
-
-    def byte(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor cast to uint8."""
-        return self.to(dtypes.uint8)
-
-    def bool(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor cast to bool."""
-        return self.to(dtypes.bool_)
-
-    def cfloat(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor cast to complex64."""
-        return self.to(dtypes.complex64)
-
-    def cdouble(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor cast to complex128."""
-        return self.to(dtypes.complex128)
-
 
 def _is_printed_by_name(cls: type) -> bool:
     return cls is not Tensor and cls.__torch_function__ is not disabled_torch_function
@@ -616,24 +531,6 @@ def _rename_old(gradient: Any, retain_graph: Any, old: dict) -> tuple[Any, Any]:
     renames = {"grad_variables": "gradient", "grad_tensors": "gradient", "retain_variables": "retain_graph"}
     take_old("backward", given, old, renames)
     return given.get("gradient"), given.get("retain_graph")
-
-
-def _parse_to(args: tuple, dtype: Any, where: Any) -> tuple[Any, device | None]:
-    """Return (dtype, device) from the arguments of to(), None for one that is not given."""
-    for argument in args:
-        if isinstance(argument, TensorBase):
-            dtype, where = argument.dtype, argument.device
-        elif isinstance(argument, (str, device)):
-            where = argument
-        elif argument is not None and not isinstance(argument, bool):
-            dtype = argument
-    return dtype, device(where) if isinstance(where, str) else where
-
-
-def _cast(tensor: Tensor, dtype: Any) -> Tensor:
-    from wengert.ops.registry import OPS
-
-    return OPS["cast"].function(tensor, dtype=dtype)
 
 
 def _rebuild(cls: type | None, array: np.ndarray, requires_grad: bool, attributes: dict, volatile: bool = False) -> Any:

@@ -1267,11 +1267,6 @@ class Tensor(TensorBase):
     @property
     def dtype(self) -> _dtype:
         """The element type."""
-    @property
-    def device(self) -> _device:
-        """The device of the memory: the CPU."""
-    is_cpu: _bool
-    is_cuda: _bool
     is_mps: _bool
     is_xpu: _bool
     is_sparse: _bool
@@ -1372,6 +1367,18 @@ class Tensor(TensorBase):
         """Return a copy. The copy of a leaf is a leaf of the same memory. The copy of a result or a dual tensor is a clone."""
     def __deepcopy__(self, memo: dict) -> Any: ...
     def __reduce_ex__(self, protocol: Any) -> tuple: ...
+    @property
+    def device(self) -> _device:
+        """The device of the memory."""
+    @property
+    def is_cpu(self) -> _bool:
+        """Whether the memory is main memory."""
+    @property
+    def is_cuda(self) -> _bool:
+        """Whether the memory is a GPU's."""
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The memory on a GPU for other libraries. Raises AttributeError for a tensor in main memory."""
     @overload
     def to(self, dtype: _Dtype, non_blocking: _bool = False, copy: _bool = False, *, memory_format: Any = None) -> Tensor:
         """Return the tensor with another dtype or device. If nothing changes and copy is False, return the tensor itself."""
@@ -1384,9 +1391,9 @@ class Tensor(TensorBase):
     def type_as(self, other: Tensor) -> Tensor:
         """Return the tensor cast to the dtype of other."""
     def cpu(self, *_: Any, **__: Any) -> Tensor:
-        """Return the tensor itself: it is in main memory."""
-    def cuda(self, *_: Any, **__: Any) -> Tensor:
-        """Raise RuntimeError: there is no GPU backend in this version."""
+        """Return a copy in main memory, or the tensor itself if it lies there. Derivative: 1."""
+    def cuda(self, device: Any=None, *_: Any, **__: Any) -> Tensor:
+        """Return a copy on a GPU, the current one if device is None, or the tensor itself if it lies there. Derivative: 1."""
     def double(self, memory_format: Any=None) -> Tensor:
         """Return the tensor cast to float64."""
     def float(self, memory_format: Any=None) -> Tensor:

@@ -23,7 +23,7 @@ LAYERS = [
     {"core", "printing"},
     {"generator", "storage"},
     {"ops"},
-    {"array_functions"},
+    {"array_functions", "conversions"},
     {"array_protocol"},
     {"tensor"},
     {

@@ -1,95 +1,138 @@
-"""device: where a tensor's data is."""
+"""Tensors on devices: copies between them, what may be mixed, and what is refused. The devices are those of tests/standin.py."""
 
-import copy
-import pickle
+from __future__ import annotations
 
+import numpy as np
 import pytest
 
-import wengert
-from wengert.devices import device
+import standin
+import wengert as torch
 
 
-@pytest.mark.parametrize(
-    ("made", "type_", "index", "printed"),
-    [
-        (device("cpu"), "cpu", None, "device(type='cpu')"),
-        (device(type="cpu"), "cpu", None, "device(type='cpu')"),
-        (device("cpu:0"), "cpu", 0, "device(type='cpu', index=0)"),
-        (device("cuda:12"), "cuda", 12, "device(type='cuda', index=12)"),
-        (device("cuda", 1), "cuda", 1, "device(type='cuda', index=1)"),
-        (device(type="cuda", index=0), "cuda", 0, "device(type='cuda', index=0)"),
-        (device(2), "cuda", 2, "device(type='cuda', index=2)"),
-        (device(device("cuda:3")), "cuda", 3, "device(type='cuda', index=3)"),
-        (device("meta"), "meta", None, "device(type='meta')"),
-    ],
-)
-def test_devices_from_strings_and_indices(made, type_, index, printed):
-    assert (made.type, made.index) == (type_, index)
-    assert repr(made) == printed
-    assert str(made) == (type_ if index is None else f"{type_}:{index}")
-    assert device(str(made)) == made
+@pytest.fixture(autouse=True)
+def library():
+    with standin.in_use():
+        yield
 
 
-def test_devices_of_equal_type_and_index_are_equal():
-    assert device("cuda:1") == device("cuda", 1)
-    assert hash(device("cuda:1")) == hash(device("cuda", 1))
-    assert device("cpu") != device("cpu:0")
-    assert device("cpu") != device("cuda")
-    assert device("cpu") != "cpu"  # as in torch
+def test_copies_to_a_device_and_back_print_as_document_s2_prints_them():
+    a = torch.autograd.Variable(torch.Tensor([1]), requires_grad=True).cuda()
+    assert repr(a) == "tensor([1.], device='cuda:0', grad_fn=<CopyBackwards>)"
+    assert repr(a.data) == "tensor([1.], device='cuda:0')"
+    assert repr(a.cpu()) == "tensor([1.], grad_fn=<CopyBackwards>)"
+    assert repr(a.cpu().data) == "tensor([1.])"
 
 
-def test_copies_and_pickles_are_equal():
-    for made in (device("cpu"), device("cuda:1")):
-        assert copy.deepcopy(made) == copy.copy(made) == pickle.loads(pickle.dumps(made)) == made
+def test_a_tensor_that_is_there_already_is_returned_itself():
+    x = torch.ones(2)
+    assert x.cpu() is x and x.to("cpu") is x
+    y = x.cuda()
+    assert y.cuda() is y and y.to("cuda") is y and y.to("cuda:0") is y
 
 
-def test_cannot_be_changed():
-    with pytest.raises(AttributeError, match=r"attribute 'index' of 'torch.device' objects is not writable"):
-        device("cpu").index = 1
-    with pytest.raises(AttributeError):
-        del device("cpu").type
+def test_gradients_flow_across_devices():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.cuda()
+    (y.to("cuda:1").exp().cpu() * y.cpu()).sum().backward()
+    assert x.grad.device == torch.device("cpu")
+    np.testing.assert_allclose(x.grad.numpy(), np.exp([1, 2]) * (1 + np.array([1, 2])), rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("gpu",), "^Expected one of cpu, cuda, .* device type at start of device string: gpu$"),
-        (("CPU",), "device type at start of device string: CPU$"),
-        (("",), "^Device string must not be empty$"),
-        (("cuda:",), "^Invalid device string: 'cuda:'$"),
-        (("cuda:x",), "^Invalid device string: 'cuda:x'$"),
-        (("cuda:-1",), "^Invalid device string: 'cuda:-1'$"),
-        (("cuda:01",), "^Invalid device string: 'cuda:01'$"),
-        (("cuda:²",), "^Invalid device string"),
-        ((":0",), "^Invalid device string: ':0'$"),
-        (("cuda", -1), "^Device index must not be negative$"),
-        ((-1,), "^Device index must not be negative$"),
-        (("cuda:0", 1), r"^type \(string\) must not include an index because index was passed explicitly: cuda:0$"),
-    ],
-)
-def test_malformed_devices_are_refused(arguments, message):
-    with pytest.raises(RuntimeError, match=message):
-        device(*arguments)
+def test_gradients_of_leaves_on_a_device_add_up_there():
+    x = torch.tensor([1.0, 2.0], device="cuda", requires_grad=True)
+    for _ in range(2):
+        (x * x).sum().backward()
+    assert x.grad.is_cuda and x.grad.tolist() == [4.0, 8.0]
 
 
-@pytest.mark.parametrize("given", [None, 1.5, True, ["cpu"]])
-def test_wrong_types(given):
-    with pytest.raises(TypeError, match=r"device\(\): argument 'type'"):
-        device(given)
+def test_a_second_derivative_crosses_devices():
+    x = torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
+    (g,) = torch.autograd.grad((x.cuda() ** 3).sum(), x, create_graph=True)
+    (h,) = torch.autograd.grad(g, x)
+    assert h.device.type == "cpu" and h.item() == 12.0
 
 
-def test_the_default_device_is_the_cpu():
-    for where in (None, "cpu", device("cpu")):
-        wengert.set_default_device(where)
-        assert wengert.get_default_device() == device("cpu")
-    with device("cpu") as entered:
-        assert wengert.ones(2).device == entered == device("cpu")
+def test_tangents_cross_devices():
+    with torch.autograd.forward_ad.dual_level():
+        x = torch.autograd.forward_ad.make_dual(torch.tensor([2.0]), torch.tensor([1.0]))
+        _, t = torch.autograd.forward_ad.unpack_dual(x.cuda() ** 2)
+        assert t.is_cuda and t.tolist() == [4.0]
 
 
-@pytest.mark.parametrize("use", [wengert.set_default_device, lambda where: device(where).__enter__(), lambda where: wengert.ones(2, device=where)])
-def test_there_is_no_other_device(use):
-    with pytest.raises(RuntimeError, match=r"^no backend for device cuda: wengert computes on the CPU only\. Hint: leave out device="):
-        use("cuda")
-    with pytest.raises(RuntimeError, match=r"^Expected one of cpu, cuda, .* device type at start of device string: gpu$"):
-        use("gpu")
-    assert wengert.get_default_device() == device("cpu")
+def test_operands_of_two_devices_are_refused_in_torchs_words():
+    x, y = torch.ones(2), torch.ones(2, device="cuda")
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device, but found at least two devices, cpu and cuda:0!"):
+        x + y
+    with pytest.raises(RuntimeError, match="found at least two devices, cuda:0 and cuda:1!"):
+        y @ y.to("cuda:1")
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        torch.cat([y, x])
+
+
+def test_a_0d_tensor_of_the_cpu_joins_any_device():
+    y = torch.ones(2, device="cuda:1")
+    result = torch.tensor(2.0) * y + np.float32(1)
+    assert result.device == torch.device("cuda:1") and result.tolist() == [3.0, 3.0]
+    w = torch.tensor(2.0, requires_grad=True)
+    (w * y).sum().backward()
+    assert w.grad.device.type == "cpu" and w.grad.item() == 2.0
+
+
+def test_tensors_on_a_device_give_no_numpy_arrays():
+    y = torch.ones(2, device="cuda")
+    for convert in (torch.Tensor.numpy, np.asarray):
+        with pytest.raises(TypeError, match="can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu\\(\\)"):
+            convert(y)
+    assert y.cpu().numpy().tolist() == [1.0, 1.0]
+
+
+def test_devices_that_are_not_there_are_refused():
+    with pytest.raises(RuntimeError, match="invalid device ordinal"):
+        torch.ones(2).to("cuda:2")
+    with pytest.raises(RuntimeError, match="no backend for device mps"):
+        torch.ones(2).to("mps")
+
+
+def test_new_tensors_lie_on_the_device_that_is_asked_for():
+    for make in (torch.zeros, torch.ones, torch.empty, torch.rand, torch.randn):
+        assert make(2, 3, device="cuda:1").device == torch.device("cuda", 1)
+    assert torch.tensor([1], device=1).device == torch.device("cuda:1")
+    assert torch.full((2,), 3.0, device="cuda").device == torch.arange(3, device="cuda").device == torch.device("cuda:0")
+    y = torch.ones(2, device="cuda:1")
+    assert all(z.device == y.device for z in (torch.zeros_like(y), torch.rand_like(y), y.new_ones(3), y.new_tensor([1.0]), y.clone()))
+    assert torch.zeros_like(y, device="cpu").device.type == "cpu"
+
+
+def test_a_device_is_the_default_one_in_its_block():
+    with torch.device("cuda:1"):
+        assert torch.ones(1).device == torch.get_default_device() == torch.device("cuda:1")
+    assert torch.ones(1).device.type == "cpu"
+
+
+def test_arithmetic_and_gradients_wait_for_no_device():
+    x = torch.randn(4, 3, device="cuda", requires_grad=True)
+    w = torch.randn(3, 2, device="cuda", requires_grad=True)
+    before = standin.waits
+    loss = torch.nn.functional.softplus(x @ w).mean() + (x * 2.0).exp().sum()
+    loss.backward()
+    assert standin.waits == before and x.grad.is_cuda and w.grad.is_cuda
+
+
+def test_writes_in_place_stay_on_their_device():
+    x = torch.zeros(3, device="cuda")
+    x[1] = 2.0
+    x.add_(1)
+    x[2:].copy_(torch.tensor([7.0]))
+    assert x.tolist() == [1.0, 3.0, 7.0] and x.is_cuda
+
+
+def test_without_cupy_the_error_names_the_extra():
+    standin_was = standin
+    from wengert.backends import selection
+
+    selection.leave(standin_was)
+    try:
+        with pytest.raises(RuntimeError, match=r"pip install 'wengert\[cuda\]'"):
+            torch.ones(1).cuda()
+    finally:
+        selection.use(standin_was)

@@ -20,6 +20,7 @@ TOLERANCES = {"atol": 1e-7, "rtol": 1e-5}
 
 # Operations that are reached only through a write in place, which no sample does.
 RULES_TESTED_BY_HAND = {
+    "_to_device": "tests/core/test_devices.py",
     "alias": "tests/parity/test_overrides.py",
     "_cholesky": "tests/explicit/test_linalg.py",
     "_cofactors": "tests/explicit/test_linalg.py",

@@ -5,6 +5,7 @@ Names that are not defined here are NumPy's: xp.exp, xp.sum, xp.matmul.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as _np
@@ -19,6 +20,35 @@ def __getattr__(attribute: str) -> Any:
     value = getattr(_np, attribute)
     globals()[attribute] = value  # the next look-up does not call __getattr__
     return value
+
+
+def start() -> None:
+    """Do nothing: NumPy is always in use."""
+
+
+def device_count() -> int:
+    """Return the number of devices: 1, main memory."""
+    return 1
+
+
+def device_of(x: Any) -> int:
+    """Return the number of an array's device: 0."""
+    return 0
+
+
+def current(index: int) -> Any:
+    """Return a context in which arrays are made on a device. There is one device only."""
+    return nullcontext()
+
+
+def to_host(x: Any) -> Any:
+    """Return the array itself: it lies in main memory."""
+    return x
+
+
+def from_host(x: Any) -> Any:
+    """Return the array itself: it lies in main memory."""
+    return x
 
 
 def cast(x: Any, dtype: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from wengert import _shim as cython
 from wengert import errors
+from wengert.backends.selection import others
 from wengert.core.dispatch import call, call1, call2
 from wengert.core.forward import raise_explained, raise_explained_function
 from wengert.core.op import MISSING, Op, public_name
@@ -189,7 +190,7 @@ def override_other(function: Any, x: Any, other: Any) -> Any:
 
 def is_operand(x: Any) -> bool:
     """Whether an operator takes x beside a tensor: numbers and NumPy arrays."""
-    return isinstance(x, (int, float, complex, np.generic, np.ndarray, TensorBase))
+    return isinstance(x, (int, float, complex, np.generic, np.ndarray, TensorBase)) or type(x) in others
 
 
 def bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

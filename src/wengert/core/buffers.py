@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import _shim as cython
+from wengert.backends.selection import backend_of, others
 
 if not cython.compiled:
     from wengert.core.native import is_complex, is_ndarray, wk_init_numpy
@@ -92,13 +93,27 @@ class ReadCotangent:
 
 def dense_of(read: ReadCotangent, shape: tuple[int, ...], dtype: Any, face: Any) -> Any:
     """Return a read's cotangent in full: an array, or a tensor if the face makes tensors, that is 0 where nothing was read."""
-    whole = face.zeros(shape, dtype)
+    whole = zeros_beside(read.value, shape, dtype, face)
     face.add_at(whole, read.index, read.value, read.repeats)
     return whole
+
+
+def zeros_beside(value: Any, shape: tuple[int, ...], dtype: Any, face: Any) -> Any:
+    """Return zeros, an array or a tensor as the face makes them, on the device of value."""
+    if others:
+        array = getattr(value, "_array", value)
+        backend = backend_of(array)
+        if type(array) in others:
+            with backend.current(backend.device_of(array)):
+                zeros = backend.zeros(shape, dtype)
+            return zeros if array is value else face.clone(zeros)
+    return face.zeros(shape, dtype)
 
 
 def conj_of(x: Any) -> Any:
     """F.conj on raw arrays: the complex conjugate; what is real, arrays and numbers, as it is."""
     if is_ndarray(x):
         return x.conj() if is_complex(x) else x
+    if others and type(x) in others:
+        return x.conj() if x.dtype.kind == "c" else x
     return x.conjugate() if isinstance(x, (complex, np.complexfloating)) else x

@@ -12,6 +12,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.core.buffers import ReadCotangent
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.node import Node, TensorMeta, meta_at, next_node, next_nr
@@ -113,9 +114,9 @@ def fit_array(task: GraphTask, node: Node, position: int, value: Any, meta: Tens
             if not expandable(meta.shape, array.shape):
                 raise errors.invalid_gradient_shape(node.name(), position, array.shape, meta.shape)
             summed = wk_sum_to(array, meta.shape)
-            array = task.face.sum_to_size(array, meta.shape) if summed is None else summed
+            array = backend_of(array).sum_to_size(array, meta.shape) if summed is None else summed
         if meta.dtype is not None and array.dtype != meta.dtype:
-            array = task.face.cast(array, meta.dtype)
+            array = backend_of(array).cast(array, meta.dtype)
     finally:
         quiet_exit()
     return array

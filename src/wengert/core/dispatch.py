@@ -12,10 +12,8 @@ if False:
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from wengert import _shim as cython
-from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import backend_of, device_name, is_array, others
 from wengert.core.forward import (
     constant,
     promote,
@@ -241,6 +239,8 @@ def call2(op: Op, x: Any, y: Any) -> Any:
                 return found
         b = constant(op, y, 1)
         weak = not is_ndarray(b) and not weak and is_inexact(a) and (type(b) is float or type(b) is int)
+    if others and needs != 0 and are_mixed((x, y)):
+        return call(op, aligned((x, y)), None)
     if not weak and op.promote != NONE and not same_inexact(a, b):
         a, b = promote(op, [a, b])
     out = None
@@ -449,7 +449,7 @@ def save_constant(array: Any, kind: int) -> Any:
     """Return what a node saves of an input that is no tensor: its shape, () for a number, or the value itself."""
     if kind == SAVE_INPUT:
         return array
-    return array.shape if isinstance(array, np.ndarray) else ()
+    return array.shape if is_array(array) else ()
 
 
 def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
@@ -462,6 +462,8 @@ def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
     for x in inputs:
         if isinstance(x, Traced):
             return x.record_call(op, inputs, params)
+    if others and are_mixed(inputs):
+        inputs = aligned(inputs)
     arrays, needs = unwrap(op, inputs)
     if op.kernel is None:
         set_kernel(op)
@@ -474,6 +476,29 @@ def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
                 note_unrecorded(op, mode, x)
         needs = 0
     return finish(op, needs, inputs, arrays, params, out)
+
+
+def are_mixed(inputs: tuple[Any, ...]) -> bool:
+    """Whether a tensor on a device meets a 0-d tensor in main memory. The latter may join any device."""
+    host = device = False
+    for x in inputs:
+        if isinstance(x, TensorBase):
+            if is_ndarray(x._array):
+                host = host or x._array.ndim == 0
+            else:
+                device = True
+    return host and device
+
+
+def aligned(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the inputs with copies of 0-d tensors in main memory on the device of the others. The copies are recorded."""
+    where = next(device_name(x._array) for x in inputs if isinstance(x, TensorBase) and not is_ndarray(x._array))
+    return tuple([move_tensor(x, where) if isinstance(x, TensorBase) and x._array.ndim == 0 else x for x in inputs])
+
+
+def move_tensor(x: Any, where: str) -> Any:
+    """Return a tensor on a device. A TensorBase is a Tensor, which has to()."""
+    return x.to(where)
 
 
 def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:
@@ -628,11 +653,12 @@ def call_view(op: Op, x: TensorBase, params: Any) -> Any:
         try:
             part = row_of(array, params) if type(params) is int else array[params]
         except (IndexError, OverflowError):
-            part = op.forward(numpy_backend, array, index=params)  # raises an error that says more
+            part = op.forward(backend_of(array), array, index=params)  # raises an error that says more
     else:
         part = None if op.layout == 0 else wk_make_view(op.layout, array, params)
         if part is None:
-            part = op.forward(numpy_backend, array) if params is None else op.forward(numpy_backend, array, **params)
+            xp = backend_of(array)
+            part = op.forward(xp, array) if params is None else op.forward(xp, array, **params)
     mode = flags()
     out: TensorBase = make_view(op, params, 0, x, part, mode)
     if x._flags & IS_VOLATILE:

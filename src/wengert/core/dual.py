@@ -26,9 +26,10 @@ from typing import Any
 from weakref import ref
 
 from wengert import dtypes, errors
-from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import backend_of
 from wengert.core.dispatch import call, set_dual_call
 from wengert.core.jvp import output_tangents
+from wengert.core.mirrors import lay_out, layout_of
 from wengert.core.modes import DUAL, INFERENCE, LevelsSwitch, flags, set_flags, state
 from wengert.core.node import Node, OpNode, Saved
 from wengert.core.op import Op
@@ -39,8 +40,6 @@ from wengert.core.views import (
     call_inplace,
     call_inplace_view,
     check_write,
-    lay_out,
-    layout_of,
     repeats_memory,
     replay,
     set_dual_writers,
@@ -96,7 +95,7 @@ class DualLevel:
             return
         steps = steps_to(target, view)
         base = view.base
-        zeros = numpy_backend.zeros_like(base._array)
+        zeros = backend_of(base._array).zeros_like(base._array)
         layout = layout_of(base._array, steps)
         whole = wrap(zeros if layout is None else lay_out(zeros, layout))
         self.set(base, whole)
@@ -126,7 +125,7 @@ def _is_known(view: ViewInfo) -> bool:
 def laid_out(tangent: Any, like: TensorBase) -> Any:
     """Return a copy of the tangent, broadcast to the tensor and laid out in memory as the tensor."""
     dtype = tangent._array.dtype
-    copy: Any = wrap(numpy_backend.empty_like(like._array, dtype))
+    copy: Any = wrap(backend_of(like._array).empty_like(like._array, dtype))
     return copy.copy_(tangent)
 
 

@@ -8,7 +8,7 @@ from wengert.core.node cimport AccumulateGrad, Edge, Node, NodeHooks, OpNode, co
 from wengert.core.rules cimport add_source, rule_results, run_op
 from wengert.core.task cimport GraphTask
 from wengert.core.tensor cimport TensorBase, wrap
-from wengert.core.untaken cimport deliver_selected, set_array_face, still_untaken
+from wengert.core.untaken cimport deliver_selected, still_untaken
 
 cdef int DUAL
 cdef object _array_face

@@ -36,7 +36,7 @@ from wengert.core.reentry import LEVELS, run_on_new_thread
 from wengert.core.rules import add_source, rule_results, run_op
 from wengert.core.task import GraphTask
 from wengert.core.tensor import TensorBase, wrap
-from wengert.core.untaken import deliver_selected, set_array_face, still_untaken
+from wengert.core.untaken import deliver_selected, still_untaken
 
 if not cython.compiled:
     _array_face: Any = None
@@ -48,7 +48,6 @@ def set_faces(array_face: Any, tensor_face: Any) -> None:
     global _array_face, _tensor_face
     _array_face = array_face
     _tensor_face = tensor_face
-    set_array_face(array_face)
 
 
 def tensor_face() -> Any:

@@ -4,6 +4,7 @@ from wengert.core.op cimport Op
 
 cdef extern from "wk_array.h":
     int wk_init_numpy() except -1
+    object as_array(object x)
     bint is_ndarray(object x)
     bint is_inexact(object x)
     bint is_complex(object x)

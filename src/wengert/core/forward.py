@@ -11,6 +11,7 @@ import numpy as np
 from wengert import _shim as cython
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import backend_among, backend_of, gather, is_array, others, to_device, to_host
 from wengert.core.modes import quiet_enter, quiet_exit, state
 from wengert.core.op import Op, public_name
 from wengert.core.trace import find_kernel
@@ -19,6 +20,7 @@ from wengert.kernels import find_kernel as find_compiled
 
 if not cython.compiled:
     from wengert.core.native import (
+        as_array,
         is_complex,
         is_inexact,
         is_ndarray,
@@ -79,10 +81,48 @@ def raise_explained_function(
         raise found
 
 
+_load_host_operations: Any = None
+
+
+def set_host_operations(load: Any) -> None:
+    """Install the function that returns the names of operations that always run on NumPy."""
+    global _load_host_operations
+    _load_host_operations = load
+
+
+def run_on_device(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:
+    """Run the forward where its inputs lie, some of which are arrays of another library than NumPy.
+
+    The operations of ops/host.py run on NumPy instead, on copies in main memory."""
+    backend, index, arrays = gather(arrays)
+    with backend.current(index):
+        return run_on(backend, op, arrays, params or {})
+
+
+def run_on(backend: Any, op: Op, arrays: Any, given: dict[str, Any]) -> Any:
+    """Run the forward on arrays of a backend other than NumPy's, on its current device."""
+    try:
+        if op.name not in _load_host_operations():
+            return op.forward(backend, *arrays, **{name: to_device(value, backend) for name, value in given.items()})
+        quiet_enter()
+        try:
+            out = op.forward(numpy_backend, *to_host(tuple(arrays)), **{name: to_host(value) for name, value in given.items()})
+        finally:
+            quiet_exit()
+        return to_device(tuple(map(as_array, out)) if op.output_names is not None else as_array(out), backend)
+    except Exception as error:
+        if isinstance(error, ValueError):
+            explain_broadcast(error, arrays)
+        raise_explained(op, tuple(arrays), given, error)
+        raise
+
+
 def run_numpy1(op: Op, array: Any) -> Any:
-    """Run the forward of one input on NumPy."""
+    """Run the forward of one input on NumPy, or where the input lies."""
     if op.refuses_complex:
         refuse_complex(op, array)
+    if others and type(array) in others:
+        return run_on_device(op, [array], None)
     if not cython.compiled and op.kernel is not False and is_inexact(array):
         return state.quiet_context.run(op.kernel, array)
     quiet_enter()
@@ -100,9 +140,11 @@ def run_numpy1(op: Op, array: Any) -> Any:
 
 
 def run_numpy2(op: Op, a: Any, b: Any) -> Any:
-    """Run the forward of two inputs on NumPy."""
+    """Run the forward of two inputs on NumPy, or where the inputs lie."""
     if op.refuses_complex:
-        refuse_complex(op, a if is_ndarray(a) else b)
+        refuse_complex(op, a if is_array(a) else b)
+    if others and (type(a) in others or type(b) in others):
+        return run_on_device(op, [a, b], None)
     try:
         if not cython.compiled and op.kernel is not False and is_inexact(a):
             return state.quiet_context.run(op.kernel, a, b)  # a fraction of what quiet_enter and quiet_exit cost in Python
@@ -154,7 +196,9 @@ def run_compiled(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> An
 
 
 def run_numpy(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:
-    """Run the forward on NumPy."""
+    """Run the forward on NumPy, or where the inputs lie."""
+    if others and backend_among(arrays) is not numpy_backend:
+        return run_on_device(op, arrays, params)
     quiet_enter()
     try:
         if len(arrays) != 0 and not is_inexact(arrays[0]) and is_narrow(op, arrays[0]):
@@ -203,7 +247,7 @@ def constant(op: Op, x: Any, position: int) -> Any:
         return x.view()  # see Note [Own arrays] in ops/indices.py
     if isinstance(x, np.generic):
         return x.item()
-    if isinstance(x, _NUMBERS):
+    if isinstance(x, _NUMBERS) or type(x) in others:
         return x
     if isinstance(x, np.ndarray):
         return np.asarray(x)
@@ -223,13 +267,24 @@ def promote(op: Op, arrays: list[Any]) -> list[Any]:
     dtype = dtypes.resolve(op.promote, [x for x in arrays if x is not None])
     result: list[Any] = []
     for x in arrays:
-        if isinstance(x, np.ndarray):
+        if is_array(x):
             result.append(x if x.dtype == dtype else cast_array(x, dtype))
         elif x is None:
             result.append(x)
         else:
             result.append(dtypes.scalar_to_array(x, dtype))
-    return result
+    return placed_operands(arrays, result) if others else result
+
+
+def placed_operands(given: list[Any], promoted: list[Any]) -> list[Any]:
+    """Return promoted operands, of which some may be on a device, where they can be computed with.
+
+    A Python number of an operation of two inputs stays a number: making an array of it would cost a copy to the device."""
+    if backend_among(promoted) is numpy_backend:
+        return promoted
+    if len(given) == 2:
+        promoted = [y.item() if not is_array(x) and is_array(y) else y for x, y in zip(given, promoted, strict=True)]
+    return gather(promoted)[2]
 
 
 def promote_pair(op: Op, a: Any, b: Any) -> list[Any] | None:
@@ -249,21 +304,21 @@ def cast_array(x: Any, dtype: Any) -> Any:
     """Return x in another dtype, without NumPy's warnings of overflow and of a discarded imaginary part."""
     quiet_enter()
     try:
-        return numpy_backend.cast(x, dtype)
+        return backend_of(x).cast(x, dtype)
     finally:
         quiet_exit()
 
 
 def refuse_complex(op: Op, array: Any) -> None:
     """Raise where an operation that has no meaning for complex numbers is given some: NumPy would order them in silence."""
-    if is_complex(array):
+    if is_complex(array) or (others and is_array(array) and array.dtype.kind == "c"):
         raise errors.unsupported_dtype(op.name, array.dtype)
 
 
 def explain_broadcast(error: ValueError, arrays: list[Any]) -> None:
     """Raise torch's error in place of NumPy's own about operands that do not broadcast."""
     if type(error) is ValueError and "broadcast" in str(error):
-        shapes = [x.shape for x in arrays if isinstance(x, np.ndarray)]
+        shapes = [x.shape for x in arrays if is_array(x)]
         try:
             np.broadcast_shapes(*shapes)
         except ValueError:

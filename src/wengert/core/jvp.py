@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from wengert.backends.selection import backend_of, is_array
 from wengert.core import engine
 from wengert.core.dispatch import call, unwrap
 from wengert.core.modes import NO_GRAD, flags, set_flags
@@ -37,7 +36,7 @@ def output_tangents(
 def directional_derivative(result: TensorBase, inputs: list[Any], tangents: list[Any]) -> Any:
     """Return the derivative of a recorded result along tangents of inputs that it was computed from, or None if it does not depend
     on them. The derivative is recorded. inputs: tensors, or edges. See Note [Derived tangents], the general way."""
-    cotangent = wrap(np.zeros(result._array.shape, result._array.dtype))
+    cotangent = wrap(_zeros_like(result._array))
     cotangent._requires_grad = True
     edges: list[Any] = [gradient_edge(x) if isinstance(x, TensorBase) else x for x in inputs]
     parts: Any = engine.run_backward([gradient_edge(result)], [cotangent], True, True, edges, False)  # type: ignore[list-item]
@@ -143,7 +142,7 @@ class Application:
         """Return the operation's view of the tangent."""
         tangent: Any = self.tangents[0]
         if self.op.walks_memory and tangent._array.strides != self.primals[0]._array.strides:
-            memory: Any = wrap(np.empty_like(self.primals[0]._array, tangent._array.dtype))
+            memory: Any = wrap(backend_of(tangent._array).empty_like(self.primals[0]._array, tangent._array.dtype))
             tangent = memory.copy_(tangent)
         return call(self.op, (tangent,), self.params)
 
@@ -243,21 +242,27 @@ def _as_promoted(x: Any, array: Any) -> Any:
 def _zero_of(x: Any) -> Any:
     """Return zeros like x: a tensor, an array, a number or None."""
     if isinstance(x, TensorBase):
-        return wrap(np.zeros_like(x._array))
-    if isinstance(x, np.ndarray):
-        return np.zeros_like(x)
+        return wrap(backend_of(x._array).zeros_like(x._array))
+    if is_array(x):
+        return backend_of(x).zeros_like(x)
     return None if x is None else type(x)(0)  # not x * 0: x may be infinite
 
 
+def _zeros_like(array: Any) -> Any:
+    """Return zeros of the shape and dtype of an array, in row-major order, where the array lies."""
+    return backend_of(array).zeros(array.shape, array.dtype)
+
+
 def _is_real(x: Any) -> bool:
-    return not np.iscomplexobj(x._array if isinstance(x, TensorBase) else x)
+    value = x._array if isinstance(x, TensorBase) else x
+    return value.dtype.kind != "c" if is_array(value) else not isinstance(value, complex)
 
 
 def _new_cotangent(out: Any) -> Any:
     """Return a cotangent of an output, with respect to which J' ct is differentiated. It is linear in ct, so any value will do."""
     if not is_differentiable(out._array):
         return None
-    cotangent: TensorBase = wrap(np.zeros(out._array.shape, out._array.dtype))
+    cotangent: TensorBase = wrap(_zeros_like(out._array))
     cotangent._requires_grad = True
     return cotangent
 

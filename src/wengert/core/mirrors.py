@@ -23,7 +23,7 @@ from weakref import ref
 import numpy as np
 
 from wengert import errors
-from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import backend_of
 from wengert.core.tensor import TensorBase, ViewInfo, counter_of, set_mirror_renewer
 from wengert.kernels.memory import owner_of
 
@@ -56,10 +56,10 @@ def relation_after(op: Any, relation: int) -> int:
 def image(array: Any, relation: int, out: Any = None) -> Any:
     """Return the image of an array under a relation, in the array `out` if it is given."""
     if relation == CONJUGATE:
-        return np.conjugate(array, out=out)
-    result = np.conjugate(array) if relation & CONJUGATE else array
+        return backend_of(array).conjugate(array, out=out)
+    result = array.conj() if relation & CONJUGATE else array
     if relation & NEGATIVE:
-        result = np.negative(result)  # not into out: NumPy 2.4 takes the wrong elements if both have certain strides
+        result = -result  # not into out: NumPy 2.4 takes the wrong elements if both have certain strides
     if out is None:
         return result
     out[...] = result
@@ -77,7 +77,7 @@ def reflect(op: Any, params: Any, nr: int, source: TensorBase) -> tuple[Any, Any
     relation = relation_after(op, relation)
     if op.reflection not in (CONJUGATE, NEGATIVE):
         given = {"index": params} if op.is_read else params or {}
-        physical = op.forward(numpy_backend, physical, **given)
+        physical = op.forward(backend_of(physical), physical, **given)
         if op.output_names is not None:
             physical = physical[nr]
     if not relation:
@@ -87,10 +87,29 @@ def reflect(op: Any, params: Any, nr: int, source: TensorBase) -> tuple[Any, Any
 
 def _like(array: Any) -> Any:
     """Return a new array with the shape and the strides of `array`, so that it can be viewed in the same ways."""
-    if array.flags.c_contiguous or min(array.strides) < 0:
-        return np.empty_like(array)
+    if array.flags.c_contiguous or min(array.strides) < 0 or not isinstance(array, np.ndarray):
+        return backend_of(array).empty_like(array)
     nbytes = sum([(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]) + array.itemsize
     return np.ndarray(array.shape, array.dtype, np.empty(max(nbytes, 0), np.uint8), 0, array.strides)
+
+
+def layout_of(array: Any, operations: list[Any]) -> tuple[tuple[int, ...], int, int] | None:
+    """Step, offset and size, in bytes, of an array in its memory, if one of the operations asks for them, else None.
+
+    as_strided walks in memory: what it is replayed on has to lie there alike.
+    """
+    if not any(op.walks_memory for op, _, _ in operations):
+        return None
+    memory = owner_of(array)
+    return array.strides, array.ctypes.data - memory.ctypes.data, memory.nbytes
+
+
+def lay_out(array: Any, layout: tuple[tuple[int, ...], int, int]) -> Any:
+    """Return a copy of array in memory of the given layout."""
+    steps, offset, nbytes = layout
+    copy = np.ndarray(array.shape, array.dtype, np.zeros(nbytes, "u1"), offset, steps)
+    copy[...] = array
+    return copy
 
 
 def adopt(view: TensorBase, info: ViewInfo, physical: Any, relation: int) -> None:

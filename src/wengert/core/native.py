@@ -65,8 +65,11 @@ def still_holds(container: Any, keys: Any, values: tuple[Any, ...], by_name: boo
     return not values and not len(container)
 
 
-# x, or the 0-d array of a NumPy scalar: NumPy gives scalars where other libraries give 0-d arrays.
-as_array = np.asanyarray
+def as_array(x: Any) -> Any:
+    """Return x, or the 0-d array of a NumPy scalar: NumPy gives scalars where other libraries give 0-d arrays."""
+    if type(x) is np.ndarray or (hasattr(type(x), "__cuda_array_interface__") and not hasattr(type(x), "requires_grad")):
+        return x
+    return np.asanyarray(x)
 
 
 def is_inexact(x: Any) -> bool:

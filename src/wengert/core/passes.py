@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import others
 from wengert.core.engine import run_backward
 from wengert.core.leaf_gradient import accumulator_aside
 from wengert.core.legacy import StochasticNode, is_volatile
@@ -160,11 +161,11 @@ def start_of_pass(outputs: tuple[Any, ...], grads: list[Any]) -> tuple[list[Edge
         elif isinstance(edge.node, StochasticNode):
             cotangents.append(wrap(np.zeros(meta.shape, meta.dtype)))  # ignored: the node's gradient comes from its reward
         else:
-            cotangents.append(_implicit_cotangent(meta))
+            cotangents.append(_implicit_cotangent(meta, output))
     return edges, cotangents
 
 
-def _implicit_cotangent(meta: Any) -> Any:
+def _implicit_cotangent(meta: Any, output: Any) -> Any:
     """Return the default cotangent of an output of one element: a one. Raises RuntimeError for other outputs."""
     n = 1
     for size in meta.shape:
@@ -179,6 +180,9 @@ def _implicit_cotangent(meta: Any) -> Any:
             f"grad can be implicitly created only for real scalar outputs but got {errors.dtype_name(meta.dtype)}. Hint: "
             "differentiate a real function of it, such as .abs() or .real, or pass a gradient."
         )
+    like = None if isinstance(output, GradientEdge) else output._array
+    if others and type(like) in others:
+        return wrap(others[type(like)].ones_like(like))
     one = np.empty(meta.shape, meta.dtype)
     one.fill(1)  # np.ones takes three times as long
     return wrap(one)

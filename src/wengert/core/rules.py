@@ -6,9 +6,8 @@ if False:
     import cython
 from typing import Any
 
-import numpy as np
-
 from wengert import _shim as cython
+from wengert.backends.selection import backend_among, backend_of, face_of, others
 from wengert.core.buffers import InputBuffer, cotangent_of
 from wengert.core.delivery import deliver_from, deliver_new, deliver_parts, deliver_result
 from wengert.core.node import Node, OpNode, Saved, count_outputs, edge_at, freed_error, locate, meta_at, release_op
@@ -83,6 +82,8 @@ def apply_rule(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: l
             view = wk_view_back(call.layout, ct, values)
             if view is not None:
                 return view
+        if others and not is_ndarray(ct) and not task.create_graph:
+            return apply_on_device(task, call, ct, values)
         if n == 0:
             return call.function(task.face, ct)
         if n == 1:
@@ -93,6 +94,17 @@ def apply_rule(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: l
     except Exception as error:
         add_source(error, node)
         raise
+
+
+def apply_on_device(task: GraphTask, call: RuleCall, ct: Any, values: list[Any]) -> Any:
+    """Return what a rule makes of a cotangent that may not be NumPy's, on the face and the device of the cotangent."""
+    first = next((part for part in ct if part is not None), None) if isinstance(ct, tuple) else ct
+    backend = backend_of(first)
+    arguments = [values[p] for p in call.positions]
+    if backend is backend_among(()):
+        return call.function(task.face, ct, *arguments)
+    with backend.current(backend.device_of(first)):
+        return call.function(face_of(backend), ct, *arguments)
 
 
 # Note [Flat rules]
@@ -109,7 +121,8 @@ def keep_in_graph(task: GraphTask, node: OpNode, call: RuleCall, result: Any) ->
     if edge is None or result is None:
         return result
     meta = meta_at(edge.node, edge.input_nr)
-    place = attach(np.broadcast_to(np.zeros((), meta.dtype), meta.shape), None, edge.node, edge.input_nr)
+    xp = backend_of(result._array)
+    place = attach(xp.broadcast_to(xp.zeros((), meta.dtype), meta.shape), None, edge.node, edge.input_nr)
     name = node.name().replace("Backward0", "BackwardBackward0") if call.flat is True else call.flat
     return task.face._flat_in(result, place, node=name)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import errors
-from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import backend_of
 from wengert.core.collector import count_attachment
 from wengert.core.modes import set_recording, state
 from wengert.core.node import Node, OpNode, Saved
@@ -61,7 +61,7 @@ class PackedTensor(Saved):
             found._version = place._version
         if self.dtype is not None and found._data.dtype != self.dtype:
             unpack_array(found, node)
-            found._data, found._counter = numpy_backend.cast(found._data, self.dtype), None
+            found._data, found._counter = backend_of(found._data).cast(found._data, self.dtype), None
         return found
 
     def array(self, node: Node) -> Any:

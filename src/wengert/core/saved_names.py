@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import is_array
 from wengert.core.engine import run_leaf_alone, run_single
 from wengert.core.modes import grad_enabled
 from wengert.core.node import (
@@ -172,7 +172,7 @@ def _shown(value: Any, node: Node) -> Any:
     """A saved input or output as a tensor; a number that was an operand, too."""
     if isinstance(value, Saved):
         return tensor_of(value, node)
-    if isinstance(value, numpy_backend.ndarray):
+    if is_array(value):
         return wrap(value)
     return value if value is None or node.name().startswith("Pow") else wrap(np.asarray(value))
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert._forks import in_child
-from wengert.core.buffers import InputBuffer, ReadCotangent
+from wengert.backends.selection import others
+from wengert.core.buffers import InputBuffer, ReadCotangent, zeros_beside
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.node import AccumulateGrad, Edge, Node, OpNode, TensorMeta, find_position, meta_at, next_node
 from wengert.core.op import Op
@@ -277,7 +278,7 @@ class GraphTask:
 
     def takes_read(self, node: Node, buffer: InputBuffer) -> bool:
         """Whether a read's cotangent that is about to arrive is the node's only one, and the node's rule takes it as it is."""
-        if self.create_graph or buffer.dependencies != 1 or not isinstance(node, OpNode):
+        if self.create_graph or buffer.dependencies != 1 or not isinstance(node, OpNode) or others:
             return False
         op_node: OpNode = node
         op: Op = op_node._op
@@ -316,7 +317,7 @@ class GraphTask:
         if isinstance(value, ReadCotangent):
             read: ReadCotangent = value
             if held is None:
-                held = face.zeros(meta.shape, read.value.dtype if meta.dtype is None else meta.dtype)
+                held = zeros_beside(read.value, meta.shape, read.value.dtype if meta.dtype is None else meta.dtype, face)
             elif not held_owned:
                 held = face.copy(held)
             if type(read.index) is int and is_ndarray(read.value) and read.value.ndim == 0:

@@ -8,12 +8,12 @@ from wengert.core.tensor cimport TensorBase
 
 cdef extern from "wk_array.h":
     int wk_init_numpy() except -1
+    object as_array(object x)
     bint has_shape(object x, tuple shape)
     bint may_have_nan(object x)
 
-cdef object _array_face
-cdef object _both
-cdef object _either
+cpdef object _both(object x, object y)
+cpdef object _either(object x, object y)
 
 cdef class Places:
     cdef object function
@@ -23,7 +23,6 @@ cdef class Places:
     @cython.locals(stack=list, places=Places, unknown=list)
     cpdef object find(self)
 
-cpdef set_array_face(object face)
 @cython.locals(found=Places)
 cdef Places later(object function, tuple arguments, Py_ssize_t size)
 @cython.locals(op=Op, shape=tuple, j=Py_ssize_t)

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from wengert import _shim as cython
+from wengert.backends.selection import backend_of, face_of, others, together
 from wengert.core.buffers import InputBuffer, ReadCotangent, dense_of
 from wengert.core.delivery import deliver_result
 from wengert.core.node import Node, OpNode, TensorMeta, meta_at, next_node, next_nr
@@ -41,17 +42,9 @@ MOVES = 2
 LANES = 3
 
 if not cython.compiled:
-    from wengert.core.native import has_shape, may_have_nan, wk_init_numpy
-
-    _array_face: Any = None
+    from wengert.core.native import as_array, has_shape, may_have_nan, wk_init_numpy
 
 wk_init_numpy()
-
-
-def set_array_face(face: Any) -> None:
-    """Install the F whose operations take arrays."""
-    global _array_face
-    _array_face = face
 
 
 _SMALL = 1024  # elements. A larger mask is made at once, so that the arrays that it is made of can be released.
@@ -115,8 +108,18 @@ def known_of(x: Any) -> Any:
     return x
 
 
-_both = np.logical_and
-_either = np.logical_or
+
+
+def _both(x: Any, y: Any) -> Any:
+    """Return x & y of two masks that broadcast."""
+    x, y = together((x, y))
+    return x & y
+
+
+def _either(x: Any, y: Any) -> Any:
+    """Return x | y of two masks that broadcast."""
+    x, y = together((x, y))
+    return x | y
 
 
 def places_behind(
@@ -167,7 +170,8 @@ def set_zero(task: GraphTask, results: list[Any], shape: tuple[int, ...], places
     They are, already, unless they are NaN; but under create_graph their own derivatives may be NaN all the same."""
     for j in range(len(results)):
         if (task.create_graph or may_have_nan(results[j])) and is_of(raw(results[j]), shape):
-            results[j] = task.face._zero_where(results[j], places.find())
+            face = task.face if task.create_graph or not others else face_of(backend_of(results[j]))
+            results[j] = face._zero_where(results[j], places.find())
 
 
 def fit_places(node: Node, edge: int, result: Any, places: Places, shape: tuple[int, ...]) -> Any:
@@ -182,21 +186,22 @@ def all_of(places: Any, shape: tuple[int, ...], into: tuple[int, ...]) -> Any:
     """Mask of the elements of the smaller shape into which only untaken elements are summed."""
     added = len(shape) - len(into)
     axes = tuple([i for i in range(len(shape)) if i < added or (into[i - added] == 1 and shape[i] != 1)])
-    return np.broadcast_to(places, shape).all(axis=axes, keepdims=True).reshape(into)
+    return backend_of(places).broadcast_to(places, shape).all(axis=axes, keepdims=True).reshape(into)
 
 
 def all_or_none(places: Any) -> Any:
     """A mask of one element: whether all are untaken."""
-    return np.asarray(places.all())
+    return as_array(places.all())
 
 
 def lanes(places: Any, shape: tuple[int, ...], into: tuple[int, ...], dim: Any) -> Any:
     """The elements of an input, of shape into, all of whose results along dim (None: along all) are untaken."""
-    full = np.broadcast_to(places, shape)
+    xp = backend_of(places)
+    full = xp.broadcast_to(places, shape)
     if dim is None or len(into) == 0 or (isinstance(dim, (tuple, list)) and len(dim) == 0):
-        return np.asarray(full.all())
+        return as_array(full.all())
     axis = tuple(dim) if isinstance(dim, list) else dim
-    return full.all(axis=axis, keepdims=True) if len(shape) == len(into) else np.expand_dims(full, axis)
+    return full.all(axis=axis, keepdims=True) if len(shape) == len(into) else xp.expand_dims(full, axis)
 
 
 def move(node: OpNode, call: RuleCall, edges: Any, ct: Any, arguments: list[Any], untaken: Places) -> list[Any]:
@@ -214,8 +219,9 @@ def move(node: OpNode, call: RuleCall, edges: Any, ct: Any, arguments: list[Any]
 
 def moved(places: Any, rule: Any, arguments: list[Any], shape: tuple[int, ...], kind: str, several: bool) -> list[Any]:
     """Return what a rule that moves elements makes of 1 at taken places and 0 elsewhere: one result an edge."""
-    taken = np.logical_not(np.broadcast_to(places, shape)).astype(np.complex128 if kind == "c" else np.float64)
-    result = rule(_array_face, taken, *arguments)
+    xp = backend_of(places)
+    taken = xp.logical_not(xp.broadcast_to(places, shape)).astype(np.complex128 if kind == "c" else np.float64)
+    result = rule(face_of(xp), taken, *arguments)
     return list(result) if several else [result]
 
 
@@ -225,8 +231,8 @@ def part_of(results: list[Any], j: int, shape: tuple[int, ...]) -> Any:
     if part is None:
         return np.zeros((), np.bool_)
     if isinstance(part, ReadCotangent):
-        part = dense_of(part, shape, part.value.dtype, _array_face)
-    zero = np.asarray(part) == 0
+        part = dense_of(part, shape, part.value.dtype, face_of(backend_of(part.value)))
+    zero = as_array(as_array(part) == 0)
     return zero if zero.shape == shape else all_of(zero, zero.shape, shape)
 
 
@@ -291,7 +297,7 @@ def still_untaken(places: list[Any] | None, results: list[Any]) -> list[Any] | N
 
 def is_of(x: Any, shape: tuple[int, ...]) -> bool:
     """Whether x is an array of this shape. For the shape () NumPy's scalars count, too."""
-    return has_shape(x, shape) or (len(shape) == 0 and isinstance(x, np.generic))
+    return has_shape(x, shape) or (type(x) in others and x.shape == shape) or (len(shape) == 0 and isinstance(x, np.generic))
 
 
 def raw(x: Any) -> Any:

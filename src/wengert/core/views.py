@@ -22,6 +22,7 @@ import numpy as np
 from wengert import _shim as cython
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import backend_among, backend_of, is_array, others, placed
 from wengert.core.dispatch import (
     VIEW_DEFAULT,
     VIEW_IN_FUNCTION,
@@ -33,9 +34,9 @@ from wengert.core.dispatch import (
     unwrap,
 )
 from wengert.core.engine import run_single
-from wengert.core.forward import cast_array, explain_broadcast, set_kernel
+from wengert.core.forward import cast_array, explain_broadcast, run_on_device, set_kernel
 from wengert.core.leaf_gradient import set_accumulator_aside
-from wengert.core.mirrors import CONJUGATE, NEGATIVE, image, relation_after, write_through
+from wengert.core.mirrors import CONJUGATE, NEGATIVE, image, lay_out, layout_of, relation_after, write_through
 from wengert.core.modes import (
     AUTOCAST,
     DUAL,
@@ -80,7 +81,6 @@ from wengert.core.tensor import (
 )
 from wengert.dtypes import NONE
 from wengert.kernels import is_from_signal, native
-from wengert.kernels.memory import owner_of
 
 
 class CopySlicesNode(Node):
@@ -131,25 +131,6 @@ class CopySlicesNode(Node):
 _copy_slices_class = make_node_class("CopySlices", CopySlicesNode)
 
 
-def layout_of(array: Any, operations: list[Any]) -> tuple[tuple[int, ...], int, int] | None:
-    """Step, offset and size, in bytes, of an array in its memory, if one of the operations asks for them, else None.
-
-    as_strided walks in memory: what it is replayed on has to lie there alike.
-    """
-    if not any(op.walks_memory for op, _, _ in operations):
-        return None
-    memory = owner_of(array)
-    return array.strides, array.ctypes.data - memory.ctypes.data, memory.nbytes
-
-
-def lay_out(array: Any, layout: tuple[tuple[int, ...], int, int]) -> Any:
-    """Return a copy of array in memory of the given layout."""
-    steps, offset, nbytes = layout
-    copy = numpy_backend.ndarray(array.shape, array.dtype, numpy_backend.zeros(nbytes, "u1"), offset, steps)
-    copy[...] = array
-    return copy
-
-
 def run_node(node: Node, cotangent: TensorBase, create_graph: bool) -> list[Any]:
     """Run one node outside a pass: the cotangents (tensors) of its inputs."""
     if isinstance(node, OpNode):
@@ -183,7 +164,8 @@ def region_of(steps: list[Any], array: Any) -> tuple[Any, int]:
         relation = relation_after(op, relation)
         if op.reflection in (CONJUGATE, NEGATIVE):
             continue
-        result = op.forward(numpy_backend, array) if params is None else op.forward(numpy_backend, array, **params)
+        xp = backend_of(array)
+        result = op.forward(xp, array) if params is None else op.forward(xp, array, **params)
         array = result[output_nr] if op.output_names is not None else result
     return array, relation
 
@@ -403,6 +385,8 @@ def kernel_into(op: Op, params: dict[str, Any] | None, arrays: list[Any], target
     kernel = op.kernel
     if kernel is np.negative and not target._array.flags.c_contiguous:
         return None  # NumPy 2.4 takes the wrong elements if operand and result have certain strides
+    if others and backend_among(arrays) is not backend_among(()):
+        return None
     if type(kernel) is not np.ufunc or arrays[0].dtype is not target._array.dtype:
         return None
     if native is not None and op.native >= 0 and kernel not in _EXACT:
@@ -423,6 +407,8 @@ def write_by_kernel(op: Op, params: dict[str, Any] | None, ufunc: Any, *arrays: 
 
 def run_forward(op: Op, arrays: list[Any], params: dict[str, Any] | None, target: TensorBase) -> Any:
     """Return the forward's result, which has target's shape and is to be written into target."""
+    if others and backend_among(arrays) is not backend_among(()):
+        return check_shape(run_on_device(op, arrays, params), target)
     if native is not None and op.native >= 0 and len(arrays) == 1 and not op.native_params:
         compiled = native.apply(op.native, tuple(arrays), None)
         if compiled is not None and not params:
@@ -438,6 +424,11 @@ def run_forward(op: Op, arrays: list[Any], params: dict[str, Any] | None, target
         raise
     finally:
         quiet_exit()
+    return check_shape(out, target)
+
+
+def check_shape(out: Any, target: TensorBase) -> Any:
+    """Return out, which is to be written into target. Raises RuntimeError if it has another shape."""
     if getattr(out, "shape", ()) != target._array.shape:
         raise errors.inplace_shape(target._array.shape, getattr(out, "shape", ()))
     return out
@@ -488,13 +479,13 @@ def call_inplace_view(op: Op, target: TensorBase, params: dict[str, Any], node_c
     mirrored = view is not None and view.physical is not None
     if op.walks_memory and mirrored:
         raise errors.InplaceError(f"{op.name.strip('_')}_ of a conjugate view. Hint: use the function that returns a new view.")
-    seen = op.forward(numpy_backend, array, **params)
+    seen = op.forward(backend_of(array), array, **params)
     if view is None:
         target._flags |= IS_RESHAPED
     else:
         target._view = extend_view(view, op, params, seen)
         if mirrored:
-            target._view.physical = op.forward(numpy_backend, view.physical, **params)
+            target._view.physical = op.forward(backend_of(array), view.physical, **params)
             target._view.relation = view.relation
     if target._requires_grad and not flags() & NO_GRAD:
         carrier: TensorBase = wrap(seen)
@@ -565,9 +556,9 @@ def write_array(target: TensorBase, value: Any) -> None:
     array = target._array
     quiet_enter()
     try:
-        if isinstance(value, numpy_backend.ndarray) and value.dtype != array.dtype:
+        if is_array(value) and value.dtype != array.dtype:
             value = cast_array(value, array.dtype)
-        array[...] = value
+        array[...] = placed(value, array) if others else value
     finally:
         quiet_exit()
     bump(target)
@@ -592,7 +583,7 @@ def check_memory(target: TensorBase, array: Any, one_value: bool = False) -> Non
     if target._view is not None and target._view.physical is not None:
         refresh_view(target)
         array = target._view.physical if target._view.physical is not None else array
-    if not array.flags.writeable:
+    if isinstance(array, np.ndarray) and not array.flags.writeable:
         raise ValueError(
             "the tensor shares memory with a read-only NumPy array and cannot be written; write to a clone()"
         )

@@ -52,10 +52,12 @@ static inline int has_dtype(PyObject *x, PyObject *dtype) {
 }
 
 /* Make an array of x. NumPy returns scalars where other libraries return 0-d arrays; only here does the core turn them back into
- * arrays. */
+ * arrays. An array on a device is returned as it is; a tensor on one is no array. */
 static inline PyObject *as_array(PyObject *x) {
     if (PyArray_Check(x)) return Py_NewRef(x);
     if (PyArray_CheckScalar(x)) return PyArray_FromScalar(x, NULL);
+    PyObject *type = (PyObject *)Py_TYPE(x);
+    if (PyObject_HasAttrString(type, "__cuda_array_interface__") && !PyObject_HasAttrString(type, "requires_grad")) return Py_NewRef(x);
     return PyArray_FromAny(x, NULL, 0, 0, 0, NULL);
 }
 

@@ -9,6 +9,8 @@ from math import prod
 
 import numpy as np
 
+from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import backend_among, backend_of, together
 from wengert.kernels import native
 
 TYPE_CHECKING = False
@@ -20,13 +22,21 @@ LARGE = 1 << 15  # elements from which the memory of a result costs more than a 
 _ADD, _COPY = (native.find("add"), native.find("copy")) if native is not None else (-1, -1)
 
 
-def new_array(shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return a new array with unset elements."""
+def new_array(shape: tuple[int, ...], dtype: Any, beside: Any = None) -> Any:
+    """Return a new array with unset elements, in the library of the array `beside`, or NumPy's."""
+    xp = backend_of(beside)
+    if xp is not numpy_backend:
+        return xp.empty(shape, dtype)
     return np.empty(shape, dtype) if native is None else native.new_array(shape, dtype)
 
 
-def new_zeros(shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return a new array of zeros. A large one reuses memory, which costs less than fresh pages."""
+def new_zeros(shape: tuple[int, ...], dtype: Any, beside: Any = None) -> Any:
+    """Return a new array of zeros, in the library of the array `beside`, or NumPy's.
+
+    A large one of NumPy's reuses memory, which costs less than fresh pages."""
+    xp = backend_of(beside)
+    if xp is not numpy_backend:
+        return xp.zeros(shape, dtype)
     return np.zeros(shape, dtype) if native is None or prod(shape) < LARGE else native.new_zeros(shape, dtype)
 
 
@@ -38,6 +48,8 @@ def add_into(x: Any, y: Any) -> None:
 
 def owner_of(array: Any) -> Any:
     """Return the array that owns the memory of `array`, or the first array over memory that is no array's."""
+    if not isinstance(array, np.ndarray) and (backend := backend_of(array)) is not numpy_backend:
+        return backend.owner_of(array)
     while True:
         base = array.base
         if not isinstance(base, np.ndarray):
@@ -49,7 +61,10 @@ def owner_of(array: Any) -> Any:
 
 def address_of(array: Any) -> int:
     """Return the address of the first element of an array, or 0 for a stand-in for an array that has no memory."""
-    address: int = array.__array_interface__["data"][0] if isinstance(array, np.ndarray) else 0
+    if not isinstance(array, np.ndarray):
+        backend = backend_of(array)
+        return 0 if backend is numpy_backend else backend.address_of(array)
+    address: int = array.__array_interface__["data"][0]
     return address
 
 
@@ -68,7 +83,7 @@ def bounds_of(array: Any) -> tuple[int, int]:
 
 def offset_of(array: Any, root: Any) -> int:
     """Return the number of bytes from the start of root's memory to the first element of an array in it."""
-    if not isinstance(array, np.ndarray):  # a stand-in for an array
+    if not isinstance(array, np.ndarray) and backend_of(array) is numpy_backend:  # a stand-in for an array
         offset: int = array.offset
         return offset
     return address_of(array) - bounds_of(root)[0]
@@ -88,7 +103,7 @@ def contiguous_copy(x: Any) -> Any:
 
 def copy(x: Any) -> Any:
     """Return numpy.copy(x), which keeps the memory layout of x."""
-    return contiguous_copy(x) if type(x) is np.ndarray and x.size >= LARGE and x.flags.c_contiguous else np.copy(x)
+    return contiguous_copy(x) if type(x) is np.ndarray and x.size >= LARGE and x.flags.c_contiguous else x.copy("K")
 
 
 def copy_like(x: Any, template: Any) -> Any:
@@ -97,8 +112,9 @@ def copy_like(x: Any, template: Any) -> Any:
         return contiguous_copy(x)
     if x.shape != template.shape:
         return copy(x)
-    result = np.empty_like(template, x.dtype)
-    np.copyto(result, x)
+    xp = backend_of(x)
+    result = xp.empty_like(template, dtype=x.dtype)
+    xp.copyto(result, x)
     return result
 
 
@@ -116,6 +132,9 @@ def concatenate(arrays: Sequence[Any], axis: int) -> Any:
     """Concatenate arrays of one dtype along axis, in row-major order. Raises ValueError if their shapes do not fit."""
     first = arrays[0]
     about = len(arrays) * max(first.size, arrays[-1].size)
+    xp = backend_of(first)
+    if xp is not numpy_backend:
+        return xp.concatenate(arrays, axis=axis)
     if about < LARGE or not -first.ndim <= axis < first.ndim or first.dtype.char not in "fd":
         joined = np.concatenate(arrays, axis=axis)
         return joined if joined.flags.c_contiguous else joined.copy(order="C")  # of transposed arrays, NumPy's is transposed
@@ -130,14 +149,16 @@ def concatenate(arrays: Sequence[Any], axis: int) -> Any:
 
 def triangle(x: Any, diagonal: int, upper: bool) -> Any:
     """Return numpy.triu(x, diagonal) if upper, else numpy.tril(x, diagonal). x has at least two dims."""
-    found = None if native is None else native.triangle(x, diagonal, upper)
-    return (np.triu if upper else np.tril)(x, diagonal) if found is None else found
+    found = None if native is None or type(x) is not np.ndarray else native.triangle(x, diagonal, upper)
+    xp = backend_of(x)
+    return (xp.triu if upper else xp.tril)(x, diagonal) if found is None else found
 
 
 def choose(condition: Any, x: Any, y: Any) -> Any:
     """Return numpy.where(condition, x, y). x and y are arrays of one dtype, or one of them is a number."""
-    if native is None:
-        return np.where(condition, x, y)
+    xp = backend_among((condition, x, y))
+    if native is None or xp is not numpy_backend:
+        return xp.where(*together((condition, x, y)))
     if type(y) is float and type(x) is np.ndarray and x.dtype.char in "fd":
         found = native.choose(condition, x, np.asarray(y, x.dtype))
     else:

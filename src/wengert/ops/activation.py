@@ -470,7 +470,7 @@ def _halves(x: Any, dim: int) -> tuple[Any, Any]:
 @glu.vjp("x")
 def _(F, ct, x, dim):
     if not F.is_tensor and native is not None:
-        (first, second), out = _halves(x, dim), new_array(x.shape, x.dtype)
+        (first, second), out = _halves(x, dim), new_array(x.shape, x.dtype, x)
         of_first, of_second = _halves(out, dim)
         # Both halves are written into one array: concatenating them would copy each.
         if (

@@ -12,6 +12,7 @@ import numpy as np
 
 from wengert import errors
 from wengert._forks import import_late, is_installed
+from wengert.backends.selection import backend_of, is_array, to_device
 from wengert.kernels import places
 from wengert.ops.indices import Along, are_inside, private_index
 
@@ -25,7 +26,10 @@ def add_at(target: Any, index: Any, value: Any, repeats: bool) -> None:
 
     index: any NumPy index, or an Along. value: an array of target's dtype that broadcasts to target[index].
     """
-    if type(index) is int and target.ndim == 1:
+    xp = backend_of(target)
+    if not isinstance(target, np.ndarray):
+        _add_on_device(xp, target, index, value, repeats)
+    elif type(index) is int and target.ndim == 1:
         target[index] = target.item(index) + value.item()  # a quarter of the cost of +=; as exact, because item() is as wide
     elif type(index) is Along:
         if not places.write_along(places.ADD, target, index.index, value, index.dim, False):
@@ -34,10 +38,19 @@ def add_at(target: Any, index: Any, value: Any, repeats: bool) -> None:
         _add_repeated(target, index, value)
     elif _is_basic(index):
         part = target[index] if isinstance(index, tuple) and Ellipsis in index else target[(*_as_tuple(index), ...)]
-        np.add(part, value, out=part, casting="unsafe")
+        xp.add(part, value, out=part, casting="unsafe")
     else:
         index = private_index(index)
         target[index] += value
+
+
+def _add_on_device(xp: Any, target: Any, index: Any, value: Any, repeats: bool) -> None:
+    """Do what add_at does for arrays of another library than NumPy."""
+    index = index.mesh(target.shape) if type(index) is Along else to_device(index, xp)
+    if repeats and not _is_basic(index) and target.ndim:
+        xp.add.at(target, index, value)
+    else:
+        target[index] += value.sum() if not target.ndim else value
 
 
 def _as_tuple(index: Any) -> tuple:
@@ -54,30 +67,32 @@ def _is_basic(index: Any) -> bool:
 
 def _add_repeated(target: Any, index: Any, value: Any) -> None:
     """Add value to target[index], which may name elements several times, by the fastest way for this kind of index."""
+    xp = backend_of(target)
     if not target.ndim:
-        np.add(target, value.sum(), out=target)
+        xp.add(target, value.sum(), out=target)
         return
     items = _as_tuple(index)
-    if target.ndim == 1 and len(items) == 1 and isinstance(items[0], np.ndarray) and items[0].dtype.kind in "iu":
-        value = np.broadcast_to(value, items[0].shape)  # of a vector, np.add.at reads beyond the end of values that are smaller
+    if target.ndim == 1 and len(items) == 1 and is_array(items[0]) and items[0].dtype.kind in "iu":
+        value = xp.broadcast_to(value, items[0].shape)  # of a vector, np.add.at reads beyond the end of values that are smaller
     if value.size < _FEW_ELEMENTS or not target.flags.c_contiguous:
-        np.add.at(target, private_index(index), value)
+        xp.add.at(target, private_index(index), value)
         return
     dim = len(items) - 1
-    integers = [isinstance(item, np.ndarray) and item.dtype.kind == "i" for item in items]
+    integers = [is_array(item) and item.dtype.kind == "i" for item in items]
     if integers[-1] and all(isinstance(item, slice) and item == slice(None) for item in items[:-1]):
         _add_rows(target, dim, items[dim], value)
     elif all(integers) and len(items) == target.ndim:
         _add_elements(target, items, value)
     else:
-        np.add.at(target, private_index(index), value)
+        xp.add.at(target, private_index(index), value)
 
 
 def _counted_from_start(index: Any, size: int) -> Any:
     """Return a copy of an index array in which negative indices are replaced. Raises IndexError for one out of range.
 
     SciPy's products with sparse matrices check nothing, and an index out of range would name an element of another row."""
-    found = np.where(index < 0, index + size, index)
+    xp = backend_of(index)
+    found = xp.where(index < 0, index + size, index)
     if not are_inside(found, 0, size):
         raise errors.TensorIndexError("index out of range in self")
     return found
@@ -85,21 +100,23 @@ def _counted_from_start(index: Any, size: int) -> Any:
 
 def _add_elements(target: Any, items: tuple, value: Any) -> None:
     """Add value if every dimension has an index array: by one index into the flattened target."""
+    xp = backend_of(target)
     flat: Any = 0
     for item, size in zip(items, target.shape, strict=True):
         flat = flat * size + _counted_from_start(item, size)
-    value = np.broadcast_to(value, flat.shape)
+    value = xp.broadcast_to(value, flat.shape)
     if not places.write_along(places.ADD, target.reshape(-1), flat.reshape(-1), value.reshape(-1), 0, False):
-        np.add.at(target.reshape(-1), flat.reshape(-1), value.reshape(-1))
+        xp.add.at(target.reshape(-1), flat.reshape(-1), value.reshape(-1))
 
 
 def _add_rows(target: Any, dim: int, index: Any, value: Any) -> None:
     """Add value if the index is full slices and, at dimension dim, one index array.
 
     target is seen as (blocks, rows, width); the index array names rows in each block."""
+    xp = backend_of(target)
     size = target.shape[dim]
     width = int(np.prod(target.shape[dim + 1 :]))
-    value = np.broadcast_to(value, (*target.shape[:dim], *index.shape, *target.shape[dim + 1 :]))
+    value = xp.broadcast_to(value, (*target.shape[:dim], *index.shape, *target.shape[dim + 1 :]))
     flat_value = value.reshape(*target.shape[:dim], index.size, *target.shape[dim + 1 :])
     if places.write_along(places.ADD, target, index.reshape(-1), flat_value, dim, True):
         return
@@ -109,21 +126,22 @@ def _add_rows(target: Any, dim: int, index: Any, value: Any) -> None:
     if many and is_installed("scipy.sparse"):
         _add_rows_by_product(blocks, index, value)
     elif width >= _WIDE_ROW:
-        add = np.add
+        add = xp.add
         for block, rows in zip(blocks, value, strict=True):
             for place, row in zip(index.tolist(), rows, strict=True):
                 summed = block[place]
                 add(summed, row, summed)
     else:
-        flat = index if width == 1 else (index[:, None] * width + np.arange(width)).reshape(-1)
+        flat = index if width == 1 else (index[:, None] * width + xp.arange(width)).reshape(-1)
         for block, rows in zip(blocks.reshape(len(blocks), -1), value, strict=True):
-            np.add.at(block, flat, rows.reshape(-1))
+            xp.add.at(block, flat, rows.reshape(-1))
 
 
 def _add_rows_by_product(blocks: Any, index: Any, value: Any) -> None:
     """Add rows by a matrix product: the sparse matrix has 1 at (i, j) if row j of value goes to row i of the block."""
+    xp = backend_of(blocks)
     sparse = import_late("scipy.sparse")
-    starts = np.arange(index.size + 1)
-    scatter = sparse.csc_array((np.ones(index.size, blocks.dtype), index, starts), shape=(blocks.shape[1], index.size))
+    starts = xp.arange(index.size + 1)
+    scatter = sparse.csc_array((xp.ones(index.size, blocks.dtype), index, starts), shape=(blocks.shape[1], index.size))
     for block, rows in zip(blocks, value, strict=True):
         block += scatter @ rows

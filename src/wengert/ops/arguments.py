@@ -16,6 +16,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert._forks import OPTIONAL, missing_library
+from wengert.backends.selection import is_array
 from wengert.core.op import MISSING, Op, public_name
 from wengert.core.tensor import TensorBase
 from wengert.core.trace import Traced
@@ -34,7 +35,7 @@ _UNFIT = (RecursionError, UnicodeError, TypeError)
 
 
 def _is_tensor(x: Any) -> bool:
-    return isinstance(x, (TensorBase, Traced, np.ndarray)) or hasattr(type(x), "__array_interface__")
+    return isinstance(x, (TensorBase, Traced)) or is_array(x) or hasattr(type(x), "__array_interface__")
 
 
 def _is_number(x: Any) -> bool:
@@ -50,7 +51,7 @@ def _is_int(x: Any) -> bool:
 
 
 def _is_ints(x: Any) -> bool:
-    return _is_int(x) or isinstance(x, np.ndarray) or (isinstance(x, Sequence) and all(map(_is_int, x)))
+    return _is_int(x) or is_array(x) or (isinstance(x, Sequence) and all(map(_is_int, x)))
 
 
 def _is_bool(x: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import backend_of, is_array
 from wengert.core.tensor import TensorBase
 from wengert.core.writing import write
 from wengert.ops.registry import INT_TO_FLOAT, alias, composite, plain, pointwise
@@ -45,6 +46,7 @@ def _(F, ct, alpha):
 
 def _times_alpha(x, y, alpha):
     """alpha * y. x gives the operands' dtype. Raises RuntimeError if alpha is of a higher category than this dtype."""
+    xp = backend_of(x)
     kind = x.dtype.kind
     if kind in "biu":
         if isinstance(alpha, (float, complex)):
@@ -55,7 +57,7 @@ def _times_alpha(x, y, alpha):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
     if kind == "b":
         return y & bool(alpha)
-    return y * np.asarray(alpha).astype(y.dtype) if kind == "u" else y * alpha  # alpha = -1 wraps to 255 in uint8
+    return y * xp.asarray(alpha).astype(y.dtype) if kind == "u" else y * alpha  # alpha = -1 wraps to 255 in uint8
 
 
 def _refuse_bool(operands):
@@ -340,7 +342,7 @@ def _integer_power(xp, x, exponent):
 
 @pow.vjp("x")
 def _(F, ct, x, exponent):
-    if isinstance(exponent, np.ndarray) and exponent.ndim == 0:
+    if is_array(exponent) and exponent.ndim == 0:
         exponent = exponent.item()
     if is_number(exponent):
         if exponent == 0:

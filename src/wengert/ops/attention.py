@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.ops.indices import raw
 from wengert.ops.registry import composite
 
@@ -50,11 +51,12 @@ def _mask_scores(scores: Any, mask: Any) -> tuple[Any, Any]:
 
     visible: (..., rows, 1), 0 for rows whose columns are all blocked, else 1; None if there is no such row. The scores of
     such a row are not masked, so that no infinity enters their derivative."""
+    xp = backend_of(scores)
     array, dtype = raw(mask), raw(scores).dtype
     blocked = ~array if array.dtype.kind == "b" else array == -np.inf
     fully_masked = blocked.all(axis=-1, keepdims=True)
     if array.dtype.kind == "b":
-        mask = np.where(blocked & ~fully_masked, -np.inf, 0.0).astype(dtype)
+        mask = xp.where(blocked & ~fully_masked, -np.inf, 0.0).astype(dtype)
     elif fully_masked.any():
         mask = mask.masked_fill(fully_masked, 0.0)
     scores = scores + (mask if raw(mask).dtype == dtype else mask.to(dtype))
@@ -85,7 +87,7 @@ def scaled_dot_product_attention(
     scores = F.matmul(query * factor, F.transpose(key, dim0=-2, dim1=-1))
     visible = None
     if is_causal:
-        scores = scores + _causal_mask(scores.shape[-2], scores.shape[-1], raw(scores).dtype)
+        scores = scores + backend_of(scores).asarray(_causal_mask(scores.shape[-2], scores.shape[-1], raw(scores).dtype))
     elif attn_mask is not None:
         scores, visible = _mask_scores(scores, attn_mask)
     weights = F.softmax(scores, dim=-1)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.backends.selection import is_array
 from wengert.core.dispatch import call
 from wengert.core.modes import AUTOCAST, BLOCK, NO_GRAD, OBSERVED, flags, set_flags
 from wengert.core.op import Op
@@ -81,7 +82,7 @@ class Autocast:
     def _cast_value(self, x: Any, dtype: Any) -> Any:
         if isinstance(x, TensorBase):
             return self._cast(x, dtype)
-        if isinstance(x, np.ndarray):
+        if is_array(x):
             return x.astype(dtype) if _changes(x.dtype, dtype) else x
         if type(x) in (list, tuple):
             return type(x)([self._cast_value(y, dtype) for y in x])
@@ -117,7 +118,7 @@ def _tensors(values: tuple[Any, ...]) -> list[Any]:
     """Return the tensors and arrays among the values, those in lists and tuples too."""
     found: list[Any] = []
     for x in values:
-        if isinstance(x, (TensorBase, np.ndarray)):
+        if (isinstance(x, TensorBase) or is_array(x)):
             found.append(x)
         elif type(x) in (list, tuple):
             found.extend(_tensors(tuple(x)))
@@ -125,4 +126,4 @@ def _tensors(values: tuple[Any, ...]) -> list[Any]:
 
 
 def _array_of(x: Any) -> Any:
-    return x if isinstance(x, np.ndarray) else x._array
+    return x if is_array(x) else x._array

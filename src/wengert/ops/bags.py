@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-import numpy as np
-
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.core.dispatch import propagate_volatile
 from wengert.generator import default_generator
 from wengert.ops.indices import is_index, raw
@@ -22,7 +21,8 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 def _bag_starts(bags: Any) -> Any:
     """Index of the first element of each nonempty bag. bags: the bag number of each element, ascending."""
-    return np.flatnonzero(np.concatenate((np.ones(min(bags.size, 1), bool), bags[1:] != bags[:-1])))
+    xp = backend_of(bags)
+    return xp.flatnonzero(xp.concatenate((xp.ones(min(bags.size, 1), bool), bags[1:] != bags[:-1])))
 
 
 @linear(promote=NONE, node="EmbeddingBagBackward0", complex=False, **_PRIVATE)
@@ -58,15 +58,17 @@ def _bag_maxima(xp, x, *, bags, rows):
 
 @_bag_maxima.vjp("x")
 def _(F, ct, x_shape, indices):
+    xp = backend_of(ct)
     if ct[0] is None:
         return None
-    filled = np.flatnonzero((raw(indices) >= 0).all(axis=1))
-    index = (raw(indices)[filled], np.arange(x_shape[1]))
+    filled = xp.flatnonzero((raw(indices) >= 0).all(axis=1))
+    index = (raw(indices)[filled], xp.arange(x_shape[1]))
     return F.read_cotangent(F._index_select(ct[0], filled, dim=0), shape=x_shape, index=index)
 
 
 def _checked_bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, Any, int]:
     """Return (indices as a vector, bag number of each index, number of bags). Raises torch's errors for bad arguments."""
+    xp = backend_of(input)
     indices = raw(input)
     if indices.ndim == 2:
         if offsets is not None:
@@ -74,12 +76,12 @@ def _checked_bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[
                 "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
                 f"sequences. However, found offsets of type {type(offsets)}"
             )
-        return indices.reshape(-1), np.repeat(np.arange(len(indices)), indices.shape[1]), len(indices)
+        return indices.reshape(-1), xp.repeat(xp.arange(len(indices)), indices.shape[1]), len(indices)
     if indices.ndim != 1:
         raise errors.ElementError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {indices.ndim}")
     if offsets is None:
         raise errors.ElementError("offsets has to be a 1D Tensor but got None")
-    starts = np.array(raw(offsets))
+    starts = xp.array(raw(offsets))
     if starts.ndim != 1:
         raise errors.ElementError("offsets has to be a 1D Tensor")
     if starts.size and starts[0] != 0:
@@ -98,9 +100,9 @@ def _checked_bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[
         )
     if (starts[1:] < starts[:-1]).any():
         raise errors.ShapeError(f"embedding_bag: offsets has to be ascending, but got {starts.tolist()}")
-    ends = starts[1:] if include_last_offset else np.append(starts[1:], indices.size)
+    ends = starts[1:] if include_last_offset else xp.append(starts[1:], indices.size)
     starts = starts[:-1] if include_last_offset else starts
-    return indices[: int(ends[-1]) if ends.size else 0], np.repeat(np.arange(starts.size), ends - starts), starts.size
+    return indices[: int(ends[-1]) if ends.size else 0], xp.repeat(xp.arange(starts.size), ends - starts), starts.size
 
 
 def _check_bag_options(input: Any, weights: Any, per_sample_weights: Any, mode: str, scale_grad_by_freq: bool) -> None:
@@ -154,6 +156,7 @@ def embedding_bag(
 
     Derivative: each row of weight gets the sum of ct over the bags that contain the row, times the row's factor in each
     bag. per_sample_weights get the products of ct with the rows."""
+    xp = backend_of(input)
     _check_bag_options(input, weight, per_sample_weights, mode, scale_grad_by_freq)
     indices, bags, count = _checked_bags(input, offsets, include_last_offset)
     if max_norm is not None:
@@ -162,7 +165,7 @@ def embedding_bag(
     if factors is not None and factors.shape[0] != indices.size:
         factors = factors[: indices.size]
     if padding_idx is not None:
-        counted = np.flatnonzero(indices != padding_idx % weight.shape[0])
+        counted = xp.flatnonzero(indices != padding_idx % weight.shape[0])
         indices, bags = indices[counted], bags[counted]
         factors = None if factors is None else F._index_select(factors, counted, dim=0)
     rows = F._embedding(indices, weight, padding_idx=None, scale_grad_by_freq=scale_grad_by_freq)
@@ -170,7 +173,7 @@ def embedding_bag(
         result = F._bag_maxima(rows, bags=bags, rows=count)[0]
     else:
         if mode == "mean":
-            factors = (1 / np.maximum(np.bincount(bags, minlength=count), 1))[bags][:, None].astype(raw(weight).dtype)
+            factors = (1 / xp.maximum(xp.bincount(bags, minlength=count), 1))[bags][:, None].astype(raw(weight).dtype)
         result = F._bag_sums(rows if factors is None else rows * factors, bags=bags, rows=count)
     if F.is_tensor:
         propagate_volatile((input, offsets), (result,))
@@ -186,7 +189,8 @@ _SATURATION = -1.7580993408473766  # limit of selu at minus infinity: -scale * a
 def _keep_mask(xp, x, *, p, dims):
     """Random 1 (probability 1 - p) or 0, of x's size in the first `dims` dimensions, of size 1 in the others."""
     shape = (*x.shape[:dims], *(1,) * (x.ndim - dims))
-    return (default_generator.uniform_like(x if dims == x.ndim else xp.empty(shape)) < 1 - p).astype(x.dtype)
+    drawn = default_generator.uniform_like(x if dims == x.ndim else xp.empty(shape))
+    return xp.asarray(drawn < 1 - p).astype(x.dtype)
 
 
 def _alpha_dropout(F: Any, input: Any, p: float, training: bool, inplace: bool, dims: int) -> Any:

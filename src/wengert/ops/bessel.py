@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from wengert._forks import import_late
+from wengert.backends.selection import backend_of
 from wengert.ops.registry import INT_TO_FLOAT, pointwise
 from wengert.ops.scipy_special import special
 
@@ -47,15 +46,16 @@ def _large_by_series(kind: str, order: int, x: Any, found: Any) -> Any:
     """Replace found by two terms of the asymptotic series (Abramowitz and Stegun 9.7.1, 9.7.2) for large x.
 
     For orders above 1, SciPy returns NaN for such x."""
-    size = np.abs(x)
+    xp = backend_of(x)
+    size = xp.abs(x)
     large = size > _SERIES_FROM if kind == "ie" else x > _SERIES_FROM
     if not large.any():
         return found
     term = (4 * order**2 - 1) / (8 * size)
-    series = _LEADING_FACTORS[kind] / np.sqrt(size) * (1 - term if kind == "ie" else 1 + term)
+    series = _LEADING_FACTORS[kind] / xp.sqrt(size) * (1 - term if kind == "ie" else 1 + term)
     if kind == "ie" and order % 2:
-        series = np.copysign(series, x)
-    return np.where(large, series, found).astype(found.dtype, copy=False)
+        series = xp.copysign(series, x)
+    return xp.where(large, series, found).astype(found.dtype, copy=False)
 
 
 @pointwise(**_PRIVATE)

@@ -38,7 +38,7 @@ def matrix_product(xp: Any, x: Any, y: Any) -> Any:
         return product
     if x.shape[0] * y.shape[1] >= _LARGE_PRODUCT and x.dtype.char in "fd" and x.shape[1]:
         # Into memory that is there already; and where dot() sets its result to zeros before BLAS does, matmul() does not.
-        return xp.matmul(x, y, out=new_array((x.shape[0], y.shape[1]), x.dtype))
+        return xp.matmul(x, y, out=new_array((x.shape[0], y.shape[1]), x.dtype, x))
     if y.size >= LARGE_FACTOR and x.shape[0] <= _FEW_ROWS and y.flags.f_contiguous:
         n, k = x.shape
         if k >= 128 and n > 1 and y.shape[1] >= 2 * n and not y.flags.c_contiguous:  # See Note [Few rows]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import backend_of, beside, is_array, others, together
 from wengert.core.dispatch import call
 from wengert.core.tensor import TensorBase
 from wengert.core.trace import Traced
@@ -25,7 +23,7 @@ _LARGE_SIZE = 512  # below this size, a second NumPy call costs more than the sl
 # -- helpers for rules -------------------------------------------------------------------------------------------------
 
 
-@nondifferentiable(promote=NONE, array=lambda x: np.zeros(x.shape, x.dtype), **_PRIVATE)
+@nondifferentiable(promote=NONE, array=lambda x: backend_of(x).zeros(x.shape, x.dtype), **_PRIVATE)
 def _zeros(xp, x):
     """0 for each element of x."""
     return xp.zeros(x.shape, x.dtype)
@@ -66,7 +64,8 @@ def _zero_where(xp, x, mask):
     Multiplying x by the mask instead would give NaN where x is infinite or NaN.
 
     Derivative: 0 where mask is true, else 1."""
-    found = None if native is None or x.ndim == 0 else native.choose(mask, np.zeros((), x.dtype), x)
+    has_kernel = native is not None and x.ndim != 0 and isinstance(x, np.ndarray)
+    found = native.choose(mask, xp.zeros((), x.dtype), x) if has_kernel else None
     if found is not None:
         return found
     if x.size < _LARGE_SIZE or x.dtype.kind == "c":
@@ -256,7 +255,12 @@ def _bounds_are_plain(input, min, max):
     return plain_bounds and isinstance(input, TensorBase) and input._array.dtype.kind == "f"
 
 
-@plain(method=True, array=partial(_clamp_array, numpy_backend))
+def _clamp_any(x, min=None, max=None):
+    """Return clamp() of a raw array."""
+    return _clamp_array(backend_of(x), x, min, max)
+
+
+@plain(method=True, array=_clamp_any)
 def clamp(input, min=None, max=None, *, out=None):
     """input clipped to [min, max], with broadcasting; max where min > max.
 
@@ -333,7 +337,7 @@ def _where(xp, condition, x, y):
     """x where condition is True, else y.
 
     Derivative: 1 where the operand is chosen, else 0."""
-    if not isinstance(x, np.ndarray) or not isinstance(y, np.ndarray) or x.dtype != y.dtype:
+    if not is_array(x) or not is_array(y) or x.dtype != y.dtype:
         dtype = dtypes.resolve(SAME, (x, y))
         x, y = _cast(x, dtype), _cast(y, dtype)
     try:
@@ -353,22 +357,23 @@ def _(F, ct, condition):
 
 
 def _cast(x, dtype):
-    return x.astype(dtype, copy=False) if isinstance(x, np.ndarray) else dtypes.scalar_to_array(x, dtype)
+    return x.astype(dtype, copy=False) if is_array(x) else dtypes.scalar_to_array(x, dtype)
 
 
 def _as_condition(condition):
     """Convert a condition to a bool tensor or array. Old programs use uint8 for bool. Raises RuntimeError for other dtypes."""
+    xp = backend_of(condition)
     if isinstance(condition, TensorBase) and condition._array.dtype.kind == "b":
         return condition
     if isinstance(condition, Traced):
         return condition
     array = raw(condition)
-    if not isinstance(array, (np.ndarray, np.generic)):
+    if not (is_array(array) or isinstance(array, np.generic)):
         if not isinstance(array, bool):
             raise errors.wrong_argument_type("where", "condition", 0, type(array))
-        return np.asarray(array)
+        return xp.asarray(array)
     if array.dtype == np.bool_:
-        return np.asarray(condition) if isinstance(condition, np.generic) else condition  # a scalar is saved as a number
+        return xp.asarray(condition) if isinstance(condition, np.generic) else condition  # a scalar is saved as a number
     if array.dtype != np.uint8:
         name = dtypes.from_numpy_dtype(array.dtype).scalar_name
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")
@@ -415,7 +420,8 @@ def _full(xp, x, value):
     """value, a number or a 0-d tensor, in x's shape and dtype.
 
     Derivative: 0 in x; the sum of ct in value."""
-    return xp.full(x.shape, value if isinstance(value, np.ndarray) else dtypes.checked_scalar(value, x.dtype), x.dtype)
+    value = value if is_array(value) else dtypes.checked_scalar(value, x.dtype)
+    return xp.full(x.shape, together((x, value))[1], x.dtype)
 
 
 # fill and fill_ are two operations because torch gives their nodes different numbers.
@@ -443,10 +449,10 @@ _fill_inplace = _make_fill("_fill_inplace", "FillBackward2", "FillBackward3")
 
 def _fill_value(value):
     """Return value, a NumPy scalar or 0-d array as a Python number. Raises RuntimeError for more dimensions."""
-    ndim = 0 if is_number(value) else np.ndim(raw(value))
+    ndim = 0 if is_number(value) else getattr(raw(value), "ndim", 0)
     if ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {ndim} dimensions.")
-    return value.item() if isinstance(value, (np.ndarray, np.generic)) else value
+    return value.item() if (is_array(value) or isinstance(value, np.generic)) else value
 
 
 @plain()
@@ -525,13 +531,15 @@ def copy_(self, other, non_blocking=False):
     other: a number, or a tensor that broadcasts to this tensor's shape, else RuntimeError.
 
     Derivative: 0 in the old values, 1 in other."""
+    if others and isinstance(other, TensorBase):
+        other = other.to(self.device)  # type: ignore[attr-defined]  # a TensorBase is a Tensor
     return write_inplace(_copy, (self, other), {}, _copy_into)
 
 
 def _copy_into(target, src):
     """Write src, an array or a number, into target, cast as torch casts. Raises RuntimeError for shapes that do not fit."""
-    if not isinstance(src, np.ndarray):
-        src = dtypes.checked_scalar(src, target.dtype)
+    if not is_array(src):
+        src = beside(dtypes.checked_scalar(src, target.dtype), target)
     elif src.dtype is not target.dtype:
         dtypes.from_numpy_dtype(src.dtype)  # raises for a dtype that no tensor has
     try:

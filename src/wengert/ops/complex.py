@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from wengert import errors
+from wengert.backends.selection import is_array
 from wengert.core import mirrors
 from wengert.core.tensor import TensorBase
 from wengert.ops.faces import conj_of
@@ -40,7 +39,7 @@ def conj(F, input):
     A real tensor is returned itself.
 
     Derivative: the conjugate of the cotangent."""
-    if is_number(input) or isinstance(input, np.ndarray):
+    if is_number(input) or is_array(input):
         return conj_of(input)
     if not is_complex(input):
         return input
@@ -123,7 +122,7 @@ def _(F, ct):
     return ct
 
 
-@composite(array=np.real)
+@composite(array=lambda x: x.real)
 def real(F, input):
     """Real part of each element: a view. A real tensor is returned itself.
 
@@ -149,7 +148,7 @@ def _(F, ct):
     return ct * 1j
 
 
-@composite(array=np.imag)
+@composite(array=lambda x: x.imag)
 def imag(F, input):
     """Imaginary part of each element: a view. Raises RuntimeError for a real tensor.
 

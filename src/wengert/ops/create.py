@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import backend_of, device_name, is_array, move, to_host
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap, wrap_as
 from wengert.ops.indices import raw
 from wengert.ops.nested import array_of, cast_array
-from wengert.ops.options import check_device, numpy_dtype, sizes_of, tensor_from
+from wengert.ops.options import numpy_dtype, place_of, sizes_of, tensor_from
 from wengert.ops.registry import composite, creation
 
 # -- from data ---------------------------------------------------------------------------------------------------------
@@ -48,7 +49,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
         )
     wanted = None if dtype is None else numpy_dtype(dtype)
     array = array_of(data, wanted, integers_to_float=requires_grad)
-    if isinstance(data, (TensorBase, np.ndarray)) or not array.flags.owndata:
+    if (isinstance(data, TensorBase) or is_array(data)) or not array.flags.owndata:
         array = array.copy()
     return tensor_from("tensor", array, {"device": device, "requires_grad": requires_grad})
 
@@ -67,11 +68,11 @@ def as_tensor(data, dtype=None, device=None):
     >>> a
     array([1., 0.])
     """
-    check_device(device)
     held: Any = data if isinstance(data, TensorBase) else getattr(data, "__wengert_tensor__", None)
     if held is not None:
-        return held if dtype is None else held.to(dtype)
-    return wrap(array_of(data, None if dtype is None else numpy_dtype(dtype)))
+        return held.to(device=device, dtype=dtype)
+    array = array_of(data, None if dtype is None else numpy_dtype(dtype))
+    return tensor_from("as_tensor", array, {} if device is None and not isinstance(array, np.ndarray) else {"device": device})
 
 
 @creation()
@@ -81,16 +82,15 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     copy: None shares obj's memory if possible; True always copies; False never copies, and raises ValueError if a copy is
     needed. A tensor stays in its graph, and so does the tensor that an ndarray of wengert.numpy holds; from other data the
     result is a leaf."""
-    check_device(device)
     wanted = None if dtype is None else numpy_dtype(dtype)
-    held = obj if isinstance(obj, TensorBase) else getattr(obj, "__wengert_tensor__", None)
+    held: Any = obj if isinstance(obj, TensorBase) else getattr(obj, "__wengert_tensor__", None)
     if held is not None:
-        return _asarray_of_tensor(held, wanted, copy, requires_grad)
+        return _asarray_of_tensor(held if device is None else held.to(device), wanted, copy, requires_grad)
     array = array_of(obj, wanted)
     shared = isinstance(obj, np.ndarray) and np.may_share_memory(array, obj)
     if copy is False and not shared:
         raise errors.ElementError("can't alias arbitrary sequence; copy=False forbids a copy")
-    return tensor_from("asarray", array.copy() if copy and shared else array, {"requires_grad": requires_grad})
+    return tensor_from("asarray", array.copy() if copy and shared else array, {"device": device, "requires_grad": requires_grad})
 
 
 def _asarray_of_tensor(tensor: Any, wanted: Any, copy: Any, requires_grad: bool) -> Any:
@@ -188,7 +188,7 @@ def full(size, fill_value, *, dtype=None, **options):
 
 def _full_array(shape: tuple, value: Any, dtype: Any) -> Any:
     """Return an array filled with value, in value's dtype if dtype is None. Raises RuntimeError for a value with dimensions."""
-    if isinstance(value, (TensorBase, np.ndarray)):
+    if (isinstance(value, TensorBase) or is_array(value)):
         value = array_of(value)
         if value.ndim:
             raise errors.ShapeError(
@@ -215,7 +215,10 @@ def _array_and_dtype(function: str, input: Any, dtype: Any) -> tuple[Any, Any]:
     """Return the array of input, and dtype as NumPy's, or if None the array's."""
     if isinstance(input, TensorBase):
         array = input._array
-    elif isinstance(input, (np.ndarray, np.generic, int, float, complex, list, tuple)):
+    elif is_array(input):
+        array = input
+        dtypes.from_numpy_dtype(array.dtype)
+    elif isinstance(input, (np.generic, int, float, complex, list, tuple)):
         array = np.asarray(input)
         dtypes.from_numpy_dtype(array.dtype)  # raises for a dtype that no tensor has
     else:
@@ -223,76 +226,90 @@ def _array_and_dtype(function: str, input: Any, dtype: Any) -> tuple[Any, Any]:
     return array, array.dtype if dtype is None else numpy_dtype(dtype)
 
 
-@creation(array=np.zeros_like)
+def _new_like(function: str, array: Any, dtype: Any, options: dict[str, Any], *fill: Any) -> Any:
+    """Return xp.zeros_like(array) or the like, on the device of array unless options name another one."""
+    options.setdefault("device", device_name(array))
+    return getattr(backend_of(array), function)(array, *fill, dtype=dtype)
+
+
+def _new_beside(self: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a new tensor, with the device of `self` unless they name another one."""
+    return {"device": device_name(raw(self)), **options}
+
+
+@creation(array=lambda x: backend_of(x).zeros_like(x))
 def zeros_like(input, *, dtype=None, **options):
     """A tensor of zeros of input's shape. dtype: input's dtype unless given."""
     array, dtype = _array_and_dtype("zeros_like", input, dtype)
-    return tensor_from("zeros_like", np.zeros_like(array, dtype), options)
+    return tensor_from("zeros_like", _new_like("zeros_like", array, dtype, options), options)
 
 
-@creation(array=np.ones_like)
+@creation(array=lambda x: backend_of(x).ones_like(x))
 def ones_like(input, *, dtype=None, **options):
     """A tensor of ones of input's shape. dtype: input's dtype unless given."""
     array, dtype = _array_and_dtype("ones_like", input, dtype)
-    return tensor_from("ones_like", np.ones_like(array, dtype), options)
+    return tensor_from("ones_like", _new_like("ones_like", array, dtype, options), options)
 
 
 @creation()
 def empty_like(input, *, dtype=None, **options):
     """An uninitialised tensor of input's shape. dtype: input's dtype unless given."""
     array, dtype = _array_and_dtype("empty_like", input, dtype)
-    return tensor_from("empty_like", np.empty_like(array, dtype), options)
+    return tensor_from("empty_like", _new_like("empty_like", array, dtype, options), options)
 
 
 @creation()
 def full_like(input, fill_value, *, dtype=None, **options):
     """A tensor of input's shape, filled with fill_value. dtype: input's dtype unless given."""
     array, dtype = _array_and_dtype("full_like", input, dtype)
-    return tensor_from("full_like", np.full_like(array, dtypes.checked_scalar(_python_number(fill_value), dtype), dtype), options)
+    value = dtypes.checked_scalar(_python_number(fill_value), dtype)
+    return tensor_from("full_like", _new_like("full_like", array, dtype, options, value.item()), options)
 
 
 def _python_number(value: Any) -> Any:
     """Return value as a Python number. value: a number, or a 0-d tensor or array."""
     value = raw(value)
-    return value.item() if isinstance(value, (np.ndarray, np.generic)) else value
+    return value.item() if (is_array(value) or isinstance(value, np.generic)) else value
 
 
 @creation(method=True, namespaces=())
 def new_tensor(self, data, *, dtype=None, **options):
     """A new tensor with a copy of data. dtype: this tensor's dtype unless given."""
-    return tensor_from("new_tensor", np.array(array_of(data, _array_and_dtype("new_tensor", self, dtype)[1])), options)
+    array = np.array(to_host(array_of(data, _array_and_dtype("new_tensor", self, dtype)[1])))
+    return tensor_from("new_tensor", array, _new_beside(self, options))
 
 
 def _new_zeros_array(x: Any, *, size: tuple) -> Any:
-    return np.zeros(size, x.dtype)
+    return backend_of(x).zeros(size, x.dtype)
 
 
 @creation(method=True, namespaces=(), array=_new_zeros_array)
 def new_zeros(self, *sizes, size=None, dtype=None, **options):
     """A tensor of zeros of the given size. dtype: this tensor's dtype unless given."""
     _, dtype = _array_and_dtype("new_zeros", self, dtype)
-    return tensor_from("new_zeros", np.zeros(sizes_of("new_zeros", sizes, size), dtype), options)
+    return tensor_from("new_zeros", np.zeros(sizes_of("new_zeros", sizes, size), dtype), _new_beside(self, options))
 
 
 @creation(method=True, namespaces=())
 def new_ones(self, *sizes, size=None, dtype=None, **options):
     """A tensor of ones of the given size. dtype: this tensor's dtype unless given."""
     _, dtype = _array_and_dtype("new_ones", self, dtype)
-    return tensor_from("new_ones", np.ones(sizes_of("new_ones", sizes, size), dtype), options)
+    return tensor_from("new_ones", np.ones(sizes_of("new_ones", sizes, size), dtype), _new_beside(self, options))
 
 
 @creation(method=True, namespaces=())
 def new_empty(self, *sizes, size=None, dtype=None, **options):
     """An uninitialised tensor of the given size. dtype: this tensor's dtype unless given."""
     _, dtype = _array_and_dtype("new_empty", self, dtype)
-    return tensor_from("new_empty", np.empty(sizes_of("new_empty", sizes, size), dtype), options)
+    return tensor_from("new_empty", np.empty(sizes_of("new_empty", sizes, size), dtype), _new_beside(self, options))
 
 
 @creation(method=True, namespaces=())
 def new_full(self, size, fill_value, *, dtype=None, **options):
     """A tensor of shape size, filled with fill_value. dtype: this tensor's dtype unless given."""
     wanted = self._array.dtype if dtype is None else dtype
-    return tensor_from("new_full", _full_array(sizes_of("new_full", (size,)), _python_number(fill_value), wanted), options)
+    array = _full_array(sizes_of("new_full", (size,)), _python_number(fill_value), wanted)
+    return tensor_from("new_full", array, _new_beside(self, options))
 
 
 @creation(method=True, namespaces=())
@@ -497,7 +514,7 @@ def meshgrid(F, *tensors, indexing=None):
 
 def legacy_tensor(cls: type, args: tuple, options: dict[str, Any], dtype: Any = None) -> Any:
     """Construct Tensor(2, 3), Tensor([1, 2]), Tensor(size) or Tensor(tensor), of class cls. dtype: the default dtype if None."""
-    check_device(options.pop("device", None))
+    place = place_of(options.pop("device", None))
     wanted = numpy_dtype(dtype)
     size, data = options.pop("size", None), options.pop("data", None)
     for name in options:
@@ -519,6 +536,7 @@ def legacy_tensor(cls: type, args: tuple, options: dict[str, Any], dtype: Any = 
         array = _array_of_storage(args[0], wanted)
     else:
         array = np.array(array_of(args[0], wanted))
+    array = move(array, place) if isinstance(array, np.ndarray) else array
     return wrap(array) if cls is TensorBase else wrap_as(cls, array)
 
 

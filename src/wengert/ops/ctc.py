@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of, face_of, to_host
 from wengert.kernels import scans
-from wengert.ops.faces import array_face
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general
 
@@ -91,16 +91,18 @@ def _at_step(F: Any, scores: Any, t: int) -> Any:
 
 def _scores_of_states(F: Any, log_probs: Any, states: States) -> Any:
     """Log-probability of each state's label at each step: (t, n, states). log_probs: (t, n, classes)."""
+    xp = backend_of(log_probs)
     shape = (log_probs.shape[0], *states.labels.shape)
-    return F.gather(log_probs, 2, np.broadcast_to(states.labels, shape))
+    return F.gather(log_probs, 2, xp.asarray(np.broadcast_to(states.labels, shape)))
 
 
 def _forward_scores(F: Any, scores: Any, states: States) -> list[Any]:
     """For each step, the log-probability of all paths from the start to each state, this step included: (n, states) each."""
+    xp = backend_of(scores)
     dtype = raw(scores).dtype
-    start = np.full(states.labels.shape, _LOG_ZERO, dtype)
+    start = xp.full(states.labels.shape, _LOG_ZERO, dtype)
     start[:, :2] = 0
-    skip = states.skip.astype(dtype)
+    skip = xp.asarray(states.skip.astype(dtype))
     found = [_at_step(F, scores, 0) + start]
     for t in range(1, scores.shape[0]):
         previous = found[-1]
@@ -111,28 +113,30 @@ def _forward_scores(F: Any, scores: Any, states: States) -> list[Any]:
 
 def _backward_scores(F: Any, scores: Any, states: States) -> list[Any]:
     """For each step, the log-probability of all paths from each state to the end, this step excluded: (n, states) each."""
+    xp = backend_of(scores)
     dtype = raw(scores).dtype
-    last = states.last.astype(dtype)
-    skip = states.skip.astype(dtype)
+    last = xp.asarray(states.last.astype(dtype))
+    skip = xp.asarray(states.skip.astype(dtype))
     found: list[Any] = []
-    leaving = np.full(states.labels.shape, _LOG_ZERO, dtype)
+    leaving = xp.full(states.labels.shape, _LOG_ZERO, dtype)
     for t in reversed(range(scores.shape[0])):
         if t + 1 < scores.shape[0]:
             following = found[-1] + _at_step(F, scores, t + 1)
             leaving = _log_add_three(F, following, _shift_states(F, following, -1), _shift_states(F, following + skip, -2))
         ends = (states.lengths - 1 == t)[:, None]
-        found.append(F.where(ends, last, leaving) if ends.any() else leaving)
+        found.append(F.where(xp.asarray(ends), last, leaving) if ends.any() else leaving)
     return found[::-1]
 
 
 def _log_probability(F: Any, forward: list[Any], states: States) -> Any:
     """Log-probability of all alignments of each item: (n)."""
+    xp = backend_of(forward[0])
     total = None
     for t, scores in enumerate(forward):
         ends = states.lengths - 1 == t
         if ends.any():
-            ending = F.logsumexp(scores + states.last.astype(raw(scores).dtype), dim=1)
-            total = F.where(ends, ending, ending if total is None else total)
+            ending = F.logsumexp(scores + xp.asarray(states.last.astype(raw(scores).dtype)), dim=1)
+            total = F.where(xp.asarray(ends), ending, ending if total is None else total)
     if total is None:  # no item has any steps
         return F.sum(forward[0] * 0, dim=1) + _LOG_ZERO
     return total
@@ -148,15 +152,18 @@ def _ctc_loss(xp, x, *, states):
     losses = scans.ctc_losses(x, *states.for_kernel())
     if losses is not None:
         return losses.astype(x.dtype, copy=False)
-    scores = _scores_of_states(array_face, xp.maximum(x, _LOG_ZERO), states)
-    found = _log_probability(array_face, _forward_scores(array_face, scores, states), states)
-    is_empty = (states.lengths == 0) & (states.last[:, 0] == 0)  # no steps and no labels
-    impossible = (found <= _LOG_ZERO / 2) | (states.lengths == 0)
+    face = face_of(xp)
+    scores = _scores_of_states(face, xp.maximum(x, _LOG_ZERO), states)
+    found = _log_probability(face, _forward_scores(face, scores, states), states)
+    has_no_steps = states.lengths == 0
+    is_empty = xp.asarray(has_no_steps & (states.last[:, 0] == 0))  # neither steps nor labels
+    impossible = (found <= _LOG_ZERO / 2) | xp.asarray(has_no_steps)
     return xp.where(is_empty, 0, xp.where(impossible, xp.inf, -found)).astype(x.dtype)
 
 
 @_ctc_loss.vjp("x")
 def _(F, ct, x, out, states):
+    xp = backend_of(ct)
     if not F.is_tensor:
         found = scans.ctc_cotangent(x, *states.for_kernel(), ct)
         if found is not None:
@@ -165,12 +172,12 @@ def _(F, ct, x, out, states):
     forward, backward = _forward_scores(F, scores, states), _backward_scores(F, scores, states)
     steps = x.shape[0]
     joint = F.stack([a + b for a, b in zip(forward, backward, strict=True)], dim=0)
-    possible = np.isfinite(raw(out))
-    counted = (np.arange(steps)[:, None] < states.lengths) & possible
+    possible = xp.isfinite(raw(out))
+    counted = (xp.arange(steps)[:, None] < xp.asarray(states.lengths)) & possible
     log_probability = F.where(possible, _log_probability(F, forward, states), 0)
     posteriors = F.where(counted[:, :, None], F.exp(joint - F.unsqueeze(log_probability, dim=-1)), 0)
     values = posteriors * F.unsqueeze(-ct, dim=-1)
-    index = (slice(None), np.arange(states.labels.shape[0])[:, None], states.labels)
+    index = (slice(None), xp.arange(states.labels.shape[0])[:, None], xp.asarray(states.labels))
     return F.read_cotangent(values, shape=tuple(x.shape), index=index, repeats=True)
 
 
@@ -179,7 +186,7 @@ def _(F, ct, x, out, states):
 
 def _checked_lengths(value: Any, n: int, name: str) -> Any:
     """Return lengths as a new int64 vector. Raises RuntimeError unless there are n, and all are at least 0."""
-    found = np.array(raw(value), np.int64).reshape(-1)
+    found = np.array(to_host(raw(value)), np.int64).reshape(-1)
     if found.size != n:
         raise errors.ShapeError(f"{name} must be of size batch_size")
     if n and found.min() < 0:
@@ -223,6 +230,7 @@ def ctc_loss(F, log_probs, targets, input_lengths, target_lengths, blank=0, redu
 
     Derivative: for each step and class, minus the probability that an alignment is in the class at that step; 0 where the
     loss is infinite. torch adds exp(log_probs) to the derivative. Behind `log_softmax` both give the same gradient."""
+    xp = backend_of(log_probs)
     if reduction not in ("mean", "sum", "none"):
         raise errors.ElementError(f"{reduction} is not a valid value for reduction")
     is_batch = log_probs.ndim == 3
@@ -236,12 +244,12 @@ def ctc_loss(F, log_probs, targets, input_lengths, target_lengths, blank=0, redu
         raise errors.ShapeError(
             f"Expected input_lengths to have value at most {steps}, but got value {lengths.max()} {_WHERE}"
         )
-    labels = raw(targets).astype(np.int64, copy=False)
+    labels = to_host(raw(targets)).astype(np.int64, copy=False)
     rows = _target_rows(labels if is_batch or labels.ndim > 1 else labels.reshape(-1), label_counts)
     states = States(rows, label_counts, lengths, blank)
     losses = F._ctc_loss(x, states=states)
     if zero_infinity:
         losses = F.where(raw(losses) == np.inf, 0, losses)
     if reduction == "mean":
-        return F.mean(losses / np.maximum(label_counts, 1).astype(raw(x).dtype))
+        return F.mean(losses / xp.asarray(np.maximum(label_counts, 1).astype(raw(x).dtype)))
     return F.sum(losses) if reduction == "sum" else losses if is_batch else F.squeeze(losses, dim=0)

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert import errors, return_types
 from wengert._forks import import_late
+from wengert.backends.selection import backend_of
 from wengert.kernels import rows
 from wengert.kernels.memory import new_array, triangle
 from wengert.ops.blas import batched_product
@@ -71,7 +72,7 @@ def solve_left(xp: Any, A: Any, B: Any, upper: bool, unit: bool) -> Any:
 
 def _solve_by_halves(xp: Any, A: Any, B: Any, upper: bool, unit: bool, cut: int) -> Any:
     """solve_left by two systems of about half the size and one matrix product between them."""
-    out = new_array(B.shape, B.dtype)
+    out = new_array(B.shape, B.dtype, B)
     above, below = slice(0, cut), slice(cut, None)
     first, second = (below, above) if upper else (above, below)
     out[..., first, :] = solve_left(xp, A[..., first, first], B[..., first, :], upper, unit)
@@ -82,7 +83,8 @@ def _solve_by_halves(xp: Any, A: Any, B: Any, upper: bool, unit: bool, cut: int)
 
 def _substitute(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
     """Solve a @ x = b by substitution. Zeros on the diagonal, which SciPy refuses, give infinities and NaN."""
-    x = np.zeros_like(b)
+    xp = backend_of(a)
+    x = xp.zeros_like(b)
     order = range(len(a))
     for i in reversed(order) if upper else order:
         known = slice(i + 1, None) if upper else slice(0, i)
@@ -188,8 +190,9 @@ def linalg_qr(F, A, mode="reduced"):
 
 def _lu_of_matrix(A: Any) -> tuple[Any, Any, Any]:
     """Return (LU, pivots, info) of one matrix from LAPACK's getrf. pivots count from 1; info: the first zero pivot, or 0."""
+    xp = backend_of(A)
     if not A.size:
-        return A.copy(), np.arange(1, min(A.shape) + 1, dtype=np.int32), np.int32(0)
+        return A.copy(), xp.arange(1, min(A.shape) + 1, dtype=np.int32), np.int32(0)
     factors, pivots, first_zero = lapack_function("getrf", A.dtype)(A)
     pivots += 1
     return factors, pivots.astype(np.int32, copy=False), np.int32(first_zero)
@@ -315,9 +318,10 @@ def linalg_lu_factor(F, A, *, pivot=True):
     a zero on its diagonal.
 
     Derivative: as in `linalg.lu`."""
+    xp = backend_of(A)
     _check_pivot(pivot)
     LU, pivots, info = F._lu_factor(A)
-    if F.is_tensor and np.count_nonzero(raw(info)):
+    if F.is_tensor and xp.count_nonzero(raw(info)):
         raise _singular_factor(info)
     return return_types.linalg_lu_factor((LU, pivots))
 
@@ -339,9 +343,10 @@ def linalg_lu_factor_ex(F, A, *, pivot=True, check_errors=False):
     A: (..., m, n). info: (...), int32: the index of the first zero on the diagonal of U, counted from 1, or 0.
 
     Derivative: as in `linalg.lu`."""
+    xp = backend_of(A)
     _check_pivot(pivot)
     LU, pivots, info = F._lu_factor(A)
-    if check_errors and np.count_nonzero(raw(info)):
+    if check_errors and xp.count_nonzero(raw(info)):
         raise _singular_factor(info)
     return return_types.linalg_lu_factor_ex((LU, pivots, info))
 

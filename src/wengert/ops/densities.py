@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert._forks import import_late
+from wengert.backends.selection import backend_of
 
 _SERIES_FROM = 16.0  # asymptotic series are exact to double precision from this argument on
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)  # B_2, B_4 ...
@@ -22,62 +23,69 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)  # 
 
 def gamma_mass(a: Any, t: Any) -> Any:
     """t**a exp(-t) / gamma(a). float64 arrays of one shape, positive and finite."""
-    return np.exp(-_stirling_error(a) - _deviance(a, t - a, t)) * np.sqrt(a / (2 * pi))
+    xp = backend_of(a)
+    return xp.exp(-_stirling_error(a) - _deviance(a, t - a, t)) * xp.sqrt(a / (2 * pi))
 
 
 def beta_mass(a: Any, b: Any, x: Any, y: Any) -> Any:
     """x**a y**b / B(a, b) for y = 1 - x. float64 arrays of one shape, positive and finite."""
+    xp = backend_of(a)
     n, lead = a + b, b * x - a * y
     stirling = _stirling_error(n) - _stirling_error(a) - _stirling_error(b)
     exponent = stirling - _deviance(a, lead, n * x) - _deviance(b, -lead, n * y)
-    return np.exp(exponent) * np.sqrt(a) * np.sqrt(b / n) / np.sqrt(2 * pi)
+    return xp.exp(exponent) * xp.sqrt(a) * xp.sqrt(b / n) / xp.sqrt(2 * pi)
 
 
 def gamma_density(a: Any, t: Any, k: int) -> Any:
     """t**(a - 1 - k) exp(-t) / gamma(a). NaN unless 0 < a < inf and t >= 0."""
+    xp = backend_of(a)
     special = import_late("scipy.special")
 
-    defined = (a > 0) & np.isfinite(a) & (t >= 0)
+    defined = (a > 0) & xp.isfinite(a) & (t >= 0)
     inside = defined & (t > 0) & (t < np.inf)
-    a_, t_ = np.where(inside, a, 1.0), np.where(inside, t, 1.0)
-    ends = np.where(t == 0, _power_at_zero(a - 1 - k) / special.gamma(a), 0.0)
-    return np.where(inside, gamma_mass(a_, t_) * t_ ** (-1.0 - k), np.where(defined, ends, np.nan))
+    a_, t_ = xp.where(inside, a, 1.0), xp.where(inside, t, 1.0)
+    ends = xp.where(t == 0, _power_at_zero(a - 1 - k) / special.gamma(a), 0.0)
+    return xp.where(inside, gamma_mass(a_, t_) * t_ ** (-1.0 - k), xp.where(defined, ends, np.nan))
 
 
 def beta_density(a: Any, b: Any, x: Any, k: int, j: int) -> Any:
     """x**(a - 1 - k) (1 - x)**(b - 1 - j) / B(a, b). NaN unless 0 < a < inf, 0 < b < inf and 0 <= x <= 1."""
+    xp = backend_of(a)
     special = import_late("scipy.special")
 
-    defined = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b) & (x >= 0) & (x <= 1)
+    defined = (a > 0) & (b > 0) & xp.isfinite(a) & xp.isfinite(b) & (x >= 0) & (x <= 1)
     inside = defined & (x > 0) & (x < 1)
-    a_, b_, x_ = (np.where(inside, v, 0.5) for v in (a, b, x))
+    a_, b_, x_ = (xp.where(inside, v, 0.5) for v in (a, b, x))
     found = beta_mass(a_, b_, x_, 1 - x_) * x_ ** (-1.0 - k) * (1 - x_) ** (-1.0 - j)
-    ends = np.where(x == 0, _power_at_zero(a - 1 - k), _power_at_zero(b - 1 - j)) / special.beta(a, b)
-    return np.where(inside, found, np.where(defined, ends, np.nan))
+    ends = xp.where(x == 0, _power_at_zero(a - 1 - k), _power_at_zero(b - 1 - j)) / special.beta(a, b)
+    return xp.where(inside, found, xp.where(defined, ends, np.nan))
 
 
 def _power_at_zero(exponent: Any) -> Any:
     """0**exponent: 0, 1 or infinity."""
-    return np.where(exponent > 0, 0.0, np.where(exponent == 0, 1.0, np.inf))
+    xp = backend_of(exponent)
+    return xp.where(exponent > 0, 0.0, xp.where(exponent == 0, 1.0, np.inf))
 
 
 def _stirling_error(z: Any) -> Any:
     """log(gamma(z + 1)) minus Stirling's formula."""
+    xp = backend_of(z)
     special = import_late("scipy.special")
 
-    large, small = np.maximum(z, _SERIES_FROM), np.minimum(z, _SERIES_FROM)
+    large, small = xp.maximum(z, _SERIES_FROM), xp.minimum(z, _SERIES_FROM)
     series = sum(c / large ** (2 * k + 1) for k, c in enumerate(_STIRLING))
-    direct = special.gammaln(small + 1) - (special.xlogy(small, small) + np.log(small) / 2 - small + np.log(2 * pi) / 2)
-    return np.where(z >= _SERIES_FROM, series, direct)
+    direct = special.gammaln(small + 1) - (special.xlogy(small, small) + xp.log(small) / 2 - small + xp.log(2 * pi) / 2)
+    return xp.where(z >= _SERIES_FROM, series, direct)
 
 
 def _deviance(a: Any, lead: Any, mean: Any) -> Any:
     """a * (d - log(1 + d)) with d = lead / a. mean: a + lead = a * (1 + d)."""
+    xp = backend_of(a)
     d = lead / a
     near = abs(d) < 0.3
-    v = np.where(near, d / (2 + d), 0.0)  # log(1 + d) = 2 artanh(v)
+    v = xp.where(near, d / (2 + d), 0.0)  # log(1 + d) = 2 artanh(v)
     series = sum(v ** (2 * k) / (2 * k + 1) for k in range(1, 12))
-    return np.where(near, a * v * (d - 2 * series), lead - a * np.log(mean / a))
+    return xp.where(near, a * v * (d - 2 * series), lead - a * xp.log(mean / a))
 
 
 def bell(derivative: Callable[[int, int], Any], m: int, n: int) -> Any:
@@ -99,16 +107,17 @@ def polygamma_step(z: Any, d: Any, order: int) -> Any:
     """polygamma(order, z + d) - polygamma(order, z), without cancellation if d is small compared to z.
 
     z, d: float64 arrays of one shape; z > 0, z + d > 0."""
-    total = np.zeros_like(z)
+    xp = backend_of(z)
+    total = xp.zeros_like(z)
     sign = (-1.0) ** order
     for _ in range(int(_SERIES_FROM)):  # recurrence: Abramowitz and Stegun 6.4.6
-        small = np.minimum(z, z + d) < _SERIES_FROM
+        small = xp.minimum(z, z + d) < _SERIES_FROM
         if not small.any():
             break
-        total -= np.where(small, sign * factorial(order) * _power_step(z, d, order + 1), 0.0)
-        z = np.where(small, z + 1, z)
+        total -= xp.where(small, sign * factorial(order) * _power_step(z, d, order + 1), 0.0)
+        z = xp.where(small, z + 1, z)
     # Differences of the terms of the asymptotic series 6.4.11.
-    total += np.log1p(d / z) if order == 0 else -sign * factorial(order - 1) * _power_step(z, d, order)
+    total += xp.log1p(d / z) if order == 0 else -sign * factorial(order - 1) * _power_step(z, d, order)
     total -= sign * factorial(order) / 2 * _power_step(z, d, order + 1)
     for k, number in enumerate(_BERNOULLI, 1):
         factor = factorial(2 * k + order - 1) / factorial(2 * k)
@@ -118,4 +127,5 @@ def polygamma_step(z: Any, d: Any, order: int) -> Any:
 
 def _power_step(z: Any, d: Any, n: int) -> Any:
     """(z + d)**-n - z**-n."""
-    return np.expm1(-n * np.log1p(d / z)) * z ** float(-n)
+    xp = backend_of(z)
+    return xp.expm1(-n * xp.log1p(d / z)) * z ** float(-n)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import backend_of
 from wengert.kernels import rows
 from wengert.ops.blas import batched_product
 from wengert.ops.indices import raw
@@ -120,8 +121,9 @@ def _(F, ct, x, y, out, p):
 
 @_cdist.vjp("y")
 def _(F, ct, x, y, out, p):
+    xp = backend_of(ct)
     if not F.is_tensor and out.size <= _FEW_DISTANCES and out.ndim == 2:
-        exchanged = np.ascontiguousarray(ct.T), y, x, np.ascontiguousarray(out.T)
+        exchanged = xp.ascontiguousarray(ct.T), y, x, xp.ascontiguousarray(out.T)
         found = rows.distances_cotangent(*exchanged, _KERNEL_NORMS.get(p, 0))
         if found is not None:
             return found
@@ -188,11 +190,12 @@ def _pdist(xp, x, *, p):
 
 @_pdist.vjp("x")
 def _(F, ct, x, out, p):
+    xp = backend_of(ct)
     if not F.is_tensor:
-        found = rows.distances_cotangent(np.ascontiguousarray(ct), x, None, out, _KERNEL_NORMS.get(p, 0))
+        found = rows.distances_cotangent(xp.ascontiguousarray(ct), x, None, out, _KERNEL_NORMS.get(p, 0))
         if found is not None:
             return found
-    first, second = np.triu_indices(x.shape[0], 1)
+    first, second = xp.triu_indices(x.shape[0], 1)
     difference = F._index_select(x, first, dim=0) - F._index_select(x, second, dim=0)
     slopes = _norm_cotangent(F, F.unsqueeze(ct, dim=-1), difference, F.unsqueeze(out, dim=-1), p)
     n = x.shape[0]

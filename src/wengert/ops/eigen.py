@@ -16,6 +16,7 @@ import numpy as np
 
 from wengert import errors, return_types
 from wengert._forks import import_late
+from wengert.backends.selection import backend_of, beside, to_host
 from wengert.core.tensor import wrap
 from wengert.ops.equal_values import Quotients, record_if_equal, rounding_error, skew_matrix
 from wengert.ops.indices import raw
@@ -143,6 +144,7 @@ def _eig(xp, A):
 
 @_eig.vjp("A")
 def _(F, ct, eigenvalues, eigenvectors):
+    xp = backend_of(ct)
     of_values, of_vectors = ct
     record_if_equal(eigenvalues, eigenvectors, 0)
     inner = None if of_values is None else F.diag_embed(of_values)
@@ -156,12 +158,12 @@ def _(F, ct, eigenvalues, eigenvectors):
         def turned(planes: Any) -> Any:
             V, turn = raw(eigenvectors), skew_matrix(planes, raw(eigenvectors).dtype)
             stretch = (V.conj() * (V @ turn)).sum(axis=-2, keepdims=True).real  # of the lengths, which do not change
-            turn = turn - stretch * np.eye(turn.shape[-1])
+            turn = turn - stretch * xp.eye(turn.shape[-1])
             adjoint_turn = turn.conj().swapaxes(-1, -2)
             return [eigenvectors], [V @ turn], -adjoint_turn, -adjoint_turn
 
         quotient = Quotients(F, eigenvalues, of_values, [of_vectors], turned)
-        quotient.error = quotient.error * np.linalg.cond(raw(eigenvectors), 1)[..., None, None]
+        quotient.error = quotient.error * beside(np.linalg.cond(to_host(raw(eigenvectors)), 1), raw(eigenvectors))[..., None, None]
         inner = _add_optional(inner, quotient(turn, lambda values: _gaps_of_pairs(values).conj(), pairs=True))
         inner = quotient.checked(inner)
     return F.linalg_solve(V_h, F.matmul(inner, V_h))
@@ -260,12 +262,13 @@ def _(F, ct, A_shape, U, S, Vh, full_matrices):
 
 def _turned(U: Any, S: Any, Vh: Any, planes: Any) -> Any:
     """Return U and Vh, their changes as the vectors of equal values turn, and the turns of U and V: equal unless values are 0."""
+    xp = backend_of(U)
     u, s, vh = raw(U), raw(S), raw(Vh)
     k = s.shape[-1]
     together = skew_matrix(planes, u.dtype)
     zero = s <= rounding_error(s[..., None, :])[..., 0]
-    apart = np.where(zero[..., None, :] & zero[..., :, None], 2 * together, together)
-    of_U, of_Vh = np.zeros_like(u), np.zeros_like(vh)
+    apart = xp.where(zero[..., None, :] & zero[..., :, None], 2 * together, together)
+    of_U, of_Vh = xp.zeros_like(u), xp.zeros_like(vh)
     of_U[..., :k] = u[..., :k] @ together
     of_Vh[..., :k, :] = apart.conj().swapaxes(-1, -2) @ vh[..., :k, :]
     return [U, Vh], [of_U, of_Vh], together, apart
@@ -324,11 +327,12 @@ def linalg_matrix_exp(xp, A):
 
 @linalg_matrix_exp.vjp("A")
 def _(F, ct, A):
+    xp = backend_of(ct)
     n = A.shape[-1]
     A = adjoint(F, A)
     # The scaling inside expm is chosen by the largest element, so a large ct would cost A its accuracy.
-    size = np.abs(raw(ct)).max(axis=(-1, -2), keepdims=True, initial=0)
-    size = np.where((size > 0) & np.isfinite(size), size, 1).astype(size.dtype)
+    size = abs(raw(ct)).max(axis=(-1, -2), keepdims=True) if n else xp.ones(1, raw(ct).real.dtype)
+    size = xp.where((size > 0) & xp.isfinite(size), size, 1).astype(size.dtype)
     size = wrap(size) if F.is_tensor else size
     upper = F.cat([A, ct / size], dim=-1)
     lower = F.cat([F._zeros(A), A], dim=-1)

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.backends.selection import backend_of
 from wengert.core.jvp import directional_derivative
 from wengert.core.node import edge_at, make_edge
 from wengert.core.recorded_passes import leads_to, nodes_beside, record_passes_to
@@ -36,7 +37,9 @@ def rounding_error(*arrays: Any) -> Any:
     """Bound of the rounding errors of each matrix, given the largest element of these arrays, (..., m, n): (..., 1, 1).
 
     Clusters of equal eigenvalues of random matrices differ by up to 25 epsilons of the largest one, slowly more for large ones."""
-    largest = reduce(np.maximum, [np.abs(raw(x)).max(axis=(-2, -1), keepdims=True, initial=0) for x in arrays])
+    found = [abs(raw(x)) for x in arrays]
+    xp = backend_of(found[0])
+    largest = reduce(xp.maximum, [x.max(axis=(-2, -1), keepdims=True) if x.size else xp.zeros((), x.dtype) for x in found])
     return largest * ((32 + arrays[0].shape[-1]) * np.finfo(largest.dtype).eps)
 
 
@@ -55,6 +58,7 @@ class Quotients:
         self.F = F
         self.values = values
         self.error = rounding_error(raw(values)[..., None, :])
+        self.xp = backend_of(raw(values))
         self.of_vectors = of_vectors
         self.turn = turn
         self.rebuilt = rebuilt
@@ -70,9 +74,9 @@ class Quotients:
         vanishing: the part of the numerator that matters where the divisor is 0, if not all of it does."""
         F = self.F
         y = divisor(self.values)
-        zero = np.abs(raw(y)) <= self.error
+        zero = abs(raw(y)) <= self.error
         if pairs:
-            diagonal = np.eye(zero.shape[-1], dtype=bool)
+            diagonal = self.xp.eye(zero.shape[-1], dtype=bool)
             zero &= ~diagonal
             y = F.where(diagonal, inf, y)
         if not zero.any():
@@ -87,19 +91,20 @@ class Quotients:
         F = self.F
         self.has_limits = True
         values = raw(self.values)
-        zero = np.broadcast_to(zero, N.shape)
-        step = np.broadcast_to(np.arange(1, values.shape[-1] + 1), values.shape).astype(values.dtype)
+        xp = self.xp
+        zero = xp.broadcast_to(zero, N.shape)
+        step = xp.broadcast_to(xp.arange(1, values.shape[-1] + 1), values.shape).astype(values.dtype)
         change = self.change_along(N, step)
         scale = rounding_error(*self.of_vectors)
-        known = ~(np.abs(raw(N)) > 16 * scale)
+        known = ~(abs(raw(N)) > 16 * scale)
         outputs, tangents, *_ = self.turn(self.planes())
         turned = directional_derivative(N, outputs, [wrap(t) for t in tangents])
         if turned is not None:
-            scale = np.maximum(scale, rounding_error(turned, N if change is None else change))
-            known &= np.abs(raw(turned)) <= scale / np.sqrt(np.finfo(scale.dtype).eps)
+            scale = xp.maximum(scale, rounding_error(turned, N if change is None else change))
+            known &= abs(raw(turned)) <= scale / float(np.finfo(scale.dtype).eps) ** 0.5
         if change is None:
             return F.where(zero & ~known, nan, 0.0)
-        of_step = np.where(zero, divisor(step), 1).astype(raw(N).dtype)
+        of_step = xp.where(zero, divisor(step), 1).astype(raw(N).dtype)
         return F._limit(F.where(zero, change / wrap(of_step), 0.0), y, known | ~zero, zero)
 
     def change_along(self, N: Any, step: Any) -> Any:
@@ -121,7 +126,7 @@ class Quotients:
     def planes(self) -> Any:
         """Mask of the pairs of equal values: (..., k, k)."""
         values = raw(self.values)
-        return np.abs(values[..., None, :] - values[..., :, None]) <= self.error
+        return abs(values[..., None, :] - values[..., :, None]) <= self.error
 
     def checked(self, M: Any) -> Any:
         """Return the coordinates M of the result, (..., k, k), with NaN in planes where M depends on the choice of vectors."""
@@ -130,20 +135,23 @@ class Quotients:
         planes = self.planes()
         outputs, tangents, X, Y = self.turn(planes)
         change = directional_derivative(M, outputs, [wrap(t) for t in tangents])
-        found = np.zeros_like(raw(M)) if change is None else raw(change)
-        size = np.abs(raw(self.values)).max(axis=-1, initial=0)[..., None, None]
-        limit = np.maximum(rounding_error(raw(M), found), rounding_error(*self.of_vectors) / np.where(size == 0, inf, size))
-        wrong = ~(np.abs(found - (raw(M) @ Y - X @ raw(M))) <= limit / np.sqrt(np.finfo(limit.dtype).eps))
+        xp = self.xp
+        found = xp.zeros_like(raw(M)) if change is None else raw(change)
+        values = raw(self.values)
+        size = abs(values).max(axis=-1)[..., None, None] if values.shape[-1] else xp.zeros((), values.dtype)
+        limit = xp.maximum(rounding_error(raw(M), found), rounding_error(*self.of_vectors) / xp.where(size == 0, inf, size))
+        wrong = ~(abs(found - (raw(M) @ Y - X @ raw(M))) <= limit / float(np.finfo(limit.dtype).eps) ** 0.5)
         return self.F.where(planes & wrong, nan, M)
 
 
 def skew_matrix(planes: Any, dtype: Any) -> Any:
     """Matrices whose exponential turns the planes of equal values, (..., k, k), by unequal angles. planes: mask of pairs."""
+    xp = backend_of(planes)
     k = planes.shape[-1]
-    angles = np.cos(np.arange(1.0, k * k + 1)).reshape(k, k).astype(dtype)
+    angles = xp.cos(xp.arange(1.0, k * k + 1)).reshape(k, k).astype(dtype)
     if angles.dtype.kind == "c":
         angles = angles + 1j * angles[::-1]
-    turn = np.where(planes, angles, 0).astype(dtype)
+    turn = xp.where(planes, angles, 0).astype(dtype)
     return turn - turn.conj().swapaxes(-1, -2)
 
 
@@ -152,17 +160,19 @@ def record_if_equal(values: Any, vectors: Any, output: int, with_zeros: bool = F
 
     values: (..., k), the output of a decomposition with the number `output`. vectors: another output. with_zeros: whether a value
     of 0 counts as well. Does nothing for arrays, and for tensors without a graph."""
+    xp = backend_of(values)
     node = getattr(vectors, "grad_fn", None)
     if node is None:
         return
     array = raw(values)
     error = rounding_error(array[..., None, :])[..., 0]
     gaps = _gaps(array) if array.dtype.kind == "c" else array[..., 1:] - array[..., :-1]
-    if (np.abs(gaps) <= error).any() or (with_zeros and (array <= error).any()):
+    if (xp.abs(gaps) <= error).any() or (with_zeros and (array <= error).any()):
         record_passes_to(node, output)
 
 
 def _gaps(values: Any) -> Any:
     """Differences of all pairs of values: (..., k (k - 1) / 2)."""
-    first, second = np.triu_indices(values.shape[-1], 1)
+    xp = backend_of(values)
+    first, second = xp.triu_indices(values.shape[-1], 1)
     return values[..., first] - values[..., second]

@@ -28,15 +28,17 @@ def expand(xp, x, *, shape):
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    # ndarray() costs a tenth of broadcast_to(), but needs contiguous memory of a dtype that supports the buffer protocol.
-    try:
-        if not x.ndim and (not shape or min(shape) >= 0):
-            return xp.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
-        sizes, strides = _sizes_and_strides(x, shape)
-        if x.flags.c_contiguous:
-            return xp.ndarray(sizes, x.dtype, x, 0, strides)
-    except (ValueError, BufferError):
-        sizes, strides = _sizes_and_strides(x, shape)
+    if isinstance(x, np.ndarray):
+        # ndarray() costs a tenth of as_strided(), but needs contiguous memory of a dtype that supports the buffer protocol.
+        try:
+            if not x.ndim and (not shape or min(shape) >= 0):
+                return np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
+            sizes, strides = _sizes_and_strides(x, shape)
+            if x.flags.c_contiguous:
+                return np.ndarray(sizes, x.dtype, x, 0, strides)
+        except (ValueError, BufferError):
+            pass
+    sizes, strides = _sizes_and_strides(x, shape)
     return xp.lib.stride_tricks.as_strided(x, sizes, strides)  # writable, unlike the result of broadcast_to()
 
 
@@ -45,7 +47,7 @@ def _sizes_and_strides(x: Any, shape: tuple) -> tuple[tuple, tuple]:
     added = len(shape) - x.ndim
     if added < 0:
         raise errors.expand_mismatch(x.shape, shape)
-    if shape[added:] == x.shape and min(shape) >= 0:
+    if shape[added:] == x.shape and min(shape, default=0) >= 0:
         return shape, (0,) * added + x.strides
     sizes, strides = list(shape), [0] * len(shape)
     for dim, wanted in enumerate(shape):

@@ -192,7 +192,7 @@ def _(F, ct, x_shape, index, dim):
 def _place(xp, x, index, *, dim, size):
     """Zeros, of the given size along dim, with x at index. index and x: of one shape, with size 1 in dim."""
     dim = normalize_dim(dim, x.ndim)
-    out = memory.new_zeros((*x.shape[:dim], size, *x.shape[dim + 1 :]), x.dtype)
+    out = memory.new_zeros((*x.shape[:dim], size, *x.shape[dim + 1 :]), x.dtype, x)
     if not places.write_along(places.PUT, out, index, x, dim, False):
         out[_index_along(xp, index, dim)] = x
     return out

@@ -6,13 +6,16 @@ values of a trace is Operations in core/trace.py.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import set_array_faces, to_device
 from wengert.core.buffers import ReadCotangent, conj_of
 from wengert.core.engine import set_faces
+from wengert.core.forward import cast_array, run_on, set_host_operations
 from wengert.core.tensor import wrap
 from wengert.kernels import memory
 from wengert.ops.add_at import add_at
@@ -32,6 +35,7 @@ class ArrayOps:
     """F in an ordinary backward pass: takes raw arrays and returns raw arrays."""
 
     is_tensor = False
+    backend: Any = numpy_backend
 
     asarray = staticmethod(np.asarray)
     zeros = staticmethod(memory.new_zeros)
@@ -39,7 +43,7 @@ class ArrayOps:
     clone = staticmethod(memory.copy)
     copy_like = staticmethod(memory.copy_like)
     sum_to_size = staticmethod(numpy_backend.sum_to_size)
-    cast = staticmethod(numpy_backend.cast)
+    cast = staticmethod(cast_array)
     add_at = staticmethod(add_at)
 
     @staticmethod
@@ -51,6 +55,45 @@ class ArrayOps:
 
     def __getattr__(self, name: str) -> Any:
         return _of_late_family(self, name)
+
+
+class DeviceOps(ArrayOps):
+    """F in an ordinary backward pass on the arrays of another library than NumPy.
+
+    Each operation is made when a rule first asks for it."""
+
+    copy = clone = staticmethod(lambda x: x.copy("K"))
+
+    def __init__(self, backend: Any) -> None:
+        self.backend = backend
+        self.asarray, self.zeros, self.sum_to_size = backend.asarray, backend.zeros, backend.sum_to_size
+
+    def __getattr__(self, name: str) -> Any:
+        getattr(array_face, name)  # registers the family
+        op = WITHOUT_ARRAY_FORM.get(name)
+        found = getattr(array_face, name) if op is None else partial(op.fn, self) if hasattr(op, "fn") else self._form_of(op)
+        setattr(self, name, found)
+        return found
+
+    def _form_of(self, op: Any) -> Any:
+        """Return an operation as a function of raw arrays. A variadic input comes as one sequence."""
+
+        def run(*inputs: Any, **params: Any) -> Any:
+            if op.variadic >= 0:
+                inputs = (*inputs[: op.variadic], *inputs[op.variadic])
+            return run_on(self.backend, op, to_device(inputs, self.backend), params)
+
+        return run
+
+
+# The operations whose function on the array face is made of their forward. Those of the others take arrays of any library.
+WITHOUT_ARRAY_FORM: dict[str, Any] = {}
+
+
+def _load_host_operations() -> Any:
+    from wengert.ops.host import HOST_OPERATIONS  # only programs that use a GPU need it
+
+    return HOST_OPERATIONS
 
 
 class TensorOps:
@@ -71,3 +114,5 @@ array_face = ArrayOps()
 tensor_face = TensorOps()
 array_face.conj = conj_of  # type: ignore[attr-defined]
 set_faces(array_face, tensor_face)
+set_array_faces(array_face, DeviceOps)
+set_host_operations(_load_host_operations)

@@ -19,6 +19,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert._forks import import_late
+from wengert.backends.selection import backend_of
 from wengert.ops.dims import as_dim, as_dims, normalize_dim
 from wengert.ops.options import numpy_dtype, tensor_from
 from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, creation, linear
@@ -46,10 +47,13 @@ def _scipy_fft(name: str, x: Any, **arguments: Any) -> Any:
     """Call scipy.fft.<name>, with threads for a large x, or without SciPy numpy.fft.<name>. Raises RuntimeError for 16 bits."""
     if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
         raise errors.UnsupportedDtypeError(f"Unsupported dtype {errors.scalar_name(x.dtype)}")
+    xp = backend_of(x)
+    if not isinstance(x, np.ndarray):
+        return getattr(xp.fft, name)(x, **arguments)
     try:
         library = import_late("scipy.fft")
     except ModuleNotFoundError:
-        return getattr(np.fft, name)(x, **arguments)
+        return getattr(xp.fft, name)(x, **arguments)
     if x.size >= _THREADED_SIZE:
         from os import cpu_count
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.core.tensor import wrap
 from wengert.generator import default_generator
 from wengert.ops.indices import raw
@@ -21,25 +22,27 @@ from wengert.ops.windows import sizes_of_argument
 
 def _window_starts(samples: Any, size: int, output: int, kernel: int) -> Any:
     """First index of each window along a dimension, for each image: (images, output). samples: u, (images)."""
+    xp = backend_of(samples)
     if output == 1:
-        return np.full((len(samples), 1), size - kernel)
+        return xp.full((len(samples), 1), size - kernel)
     step = (size - kernel) / (output - 1)
-    first = np.floor((np.arange(output - 1) + samples[:, None]) * step) - np.floor(samples * step)[:, None]
-    return np.concatenate([first.astype(np.int64), np.full((len(samples), 1), size - kernel)], axis=1)
+    first = xp.floor((xp.arange(output - 1) + samples[:, None]) * step) - xp.floor(samples * step)[:, None]
+    return xp.concatenate([first.astype(np.int64), xp.full((len(samples), 1), size - kernel)], axis=1)
 
 
 def _argmax_of_windows(images: Any, samples: Any, kernel: tuple[int, ...], output: tuple[int, ...]) -> Any:
     """Index, in the flattened image, of the largest element of each window: (images, *output). images: (images, *size)."""
+    xp = backend_of(images)
     n, *size = images.shape
     dims = len(size)
-    index: list[Any] = [np.arange(n).reshape(-1, *(1,) * (2 * dims))]
+    index: list[Any] = [xp.arange(n).reshape(-1, *(1,) * (2 * dims))]
     for d in range(dims):
         starts = _window_starts(samples[:, d], size[d], output[d], kernel[d])
-        places = starts[:, :, None] + np.arange(kernel[d])  # (images, output, kernel)
+        places = starts[:, :, None] + xp.arange(kernel[d])  # (images, output, kernel)
         shape = [n] + [output[d] if i == d else 1 for i in range(dims)] + [kernel[d] if i == d else 1 for i in range(dims)]
         index.append(places.reshape(shape))
     windows = images[tuple(index)].reshape(n, *output, prod(kernel))
-    taps = np.unravel_index(windows.argmax(axis=-1), kernel)
+    taps = xp.unravel_index(windows.argmax(axis=-1), kernel)
     flat = 0
     for d in range(dims):
         starts = _window_starts(samples[:, d], size[d], output[d], kernel[d])
@@ -50,13 +53,14 @@ def _argmax_of_windows(images: Any, samples: Any, kernel: tuple[int, ...], outpu
 
 def _check_windows(op: str, dims: int, input: Any, kernel: tuple[int, ...], output: tuple[int, ...], samples: Any) -> None:
     """Raise RuntimeError if the windows do not fit into the input, or samples have a wrong size or are not finite."""
+    xp = backend_of(input)
     names = ("time", "height", "width")[-dims:]
     for name, size, k, out in zip(names, input.shape[-dims:], kernel, output, strict=True):
         if out + k - 1 > size:
             raise errors.ShapeError(f"{op}(): pool {name} {k} too large relative to input {name} {size}")
     if samples is not None and samples.shape[-1] != dims:
         raise errors.ShapeError(f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[-1]}.")
-    if samples is not None and not np.isfinite(raw(samples)).all():
+    if samples is not None and not xp.isfinite(raw(samples)).all():
         raise errors.ShapeError(f"{op}(): _random_samples must be finite")
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of, face_of
 from wengert.core.dispatch import call
 from wengert.core.tensor import wrap
 from wengert.kernels import places
 from wengert.ops.dims import normalize_dim
-from wengert.ops.faces import array_face
 from wengert.ops.indices import FULL, Along, are_inside, as_tensor, checked, index_array, is_index, mesh_of, raw
 from wengert.ops.registry import NONE, composite, linear, nondifferentiable, plain
 
@@ -48,7 +48,7 @@ def _(F, ct, x_shape, index, dim):
 
 
 def _index_select_array(x: Any, dim: int, index: Any) -> Any:
-    return array_face._index_select(x, index, dim=dim)
+    return face_of(backend_of(x))._index_select(x, index, dim=dim)
 
 
 @plain(method=True, array=_index_select_array, out=True)
@@ -96,7 +96,7 @@ def _(F, ct, x_shape, index, dim):
 
 
 def _gather_array(x: Any, dim: int, index: Any) -> Any:
-    return array_face._gather(x, index, dim=normalize_dim(dim, x.ndim))
+    return face_of(backend_of(x))._gather(x, index, dim=normalize_dim(dim, x.ndim))
 
 
 @plain(method=True, array=_gather_array, out=True)
@@ -126,6 +126,7 @@ def take_along_dim(F, input, indices, dim=None):
     different numbers of dimensions and for an index out of range.
 
     Derivative: each element gets the sum of the cotangents of its copies."""
+    xp = backend_of(input)
     indices = as_tensor(indices)
     if dim is None:
         return F.gather(F.flatten(input), 0, F.flatten(indices))
@@ -140,7 +141,7 @@ def take_along_dim(F, input, indices, dim=None):
     array = raw(indices)
     if is_index(array) and not are_inside(array, 0, np.iinfo(np.int64).max):
         size = input.shape[dim] if input.ndim else 1
-        indices = wrap(np.where(array < 0, array + size, array))
+        indices = wrap(xp.where(array < 0, array + size, array))
     index_shape = list(indices.shape)
     input_shape = list(input.shape)
     for d in range(input.ndim):
@@ -166,10 +167,11 @@ def _take(xp, x, index):
 
 @_take.vjp("x")
 def _(F, ct, x_shape, index):
+    xp = backend_of(ct)
     if not x_shape:
         return F.sum(ct)
     size = int(np.prod(x_shape))
-    return F.read_cotangent(ct, shape=x_shape, index=np.unravel_index(raw(index) % size, x_shape), repeats=True)
+    return F.read_cotangent(ct, shape=x_shape, index=xp.unravel_index(raw(index) % size, x_shape), repeats=True)
 
 
 @composite(method=True)
@@ -205,7 +207,8 @@ def nonzero(input, *, as_tuple=False):
     tensor([[0, 1],
             [1, 0]])
     """
-    array = np.atleast_1d(raw(checked("nonzero", input)))
+    xp = backend_of(input)
+    array = xp.atleast_1d(raw(checked("nonzero", input)))
     return tuple([wrap(places) for places in array.nonzero()]) if as_tuple else call(_nonzero, (input,), None)
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of, face_of
 from wengert.kernels import windows as kernels
-from wengert.ops.faces import array_face
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general
 
@@ -30,44 +30,47 @@ _CUBIC_PARAMETER = -0.75  # the parameter of the cubic convolution kernel
 
 def _reflect(place: Any, n: int, align_corners: bool) -> tuple[Any, Any]:
     """Reflect positions at the edges as often as needed. Returns (positions, their derivative: 1, -1 or 0)."""
+    xp = backend_of(place)
     low, high = (0.0, n - 1.0) if align_corners else (-0.5, n - 0.5)
     span = high - low
     if span <= 0:
-        return np.zeros_like(place), np.zeros_like(place)
+        return xp.zeros_like(place), xp.zeros_like(place)
     offset = place - low
-    sign = np.where(offset < 0, -1.0, 1.0)
-    turns, rest = np.divmod(np.abs(offset), span)
+    sign = xp.where(offset < 0, -1.0, 1.0)
+    turns, rest = xp.divmod(xp.abs(offset), span)
     odd = turns % 2 == 1
-    return np.where(odd, span - rest, rest) + low, np.where(odd, -sign, sign)
+    return xp.where(odd, span - rest, rest) + low, xp.where(odd, -sign, sign)
 
 
 def _bring_inside(place: Any, n: int, padding: str, align_corners: bool) -> tuple[Any, Any]:
     """Move positions into the image as padding says. Returns (positions, their derivative: 1, -1 or 0)."""
-    slope = np.ones_like(place)
+    xp = backend_of(place)
+    slope = xp.ones_like(place)
     if padding == "reflection":
         place, slope = _reflect(place, n, align_corners)
     if padding != "zeros":
-        slope = np.where((place <= 0) | (place >= n - 1), 0.0, slope)
-        place = np.clip(place, 0, n - 1)
+        slope = xp.where((place <= 0) | (place >= n - 1), 0.0, slope)
+        place = xp.clip(place, 0, n - 1)
     return place, slope
 
 
 def _positions(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]) -> tuple[Any, Any]:
     """Return (positions along dimension d as a function of grid, their derivative, an array). n: the image's size along d."""
+    xp = backend_of(grid)
     mode, padding, align_corners = options
     points = F.select(grid, dim=-1, index=d)
     array = raw(points)
-    finite, far = np.isfinite(array), np.zeros_like(array)
+    finite, far = xp.isfinite(array), xp.zeros_like(array)
     if not finite.all():  # NaN and infinities become constant positions far outside
-        points, array = F.where(finite, points, 0), np.where(finite, array, 0)
-        far = np.where(finite, 0, np.where(raw(F.select(grid, dim=-1, index=d)) > 0, _FAR_AWAY, -_FAR_AWAY))
+        points, array = F.where(finite, points, 0), xp.where(finite, array, 0)
+        far = xp.where(finite, 0, xp.where(raw(F.select(grid, dim=-1, index=d)) > 0, _FAR_AWAY, -_FAR_AWAY))
     scale = (n - 1) / 2 if align_corners else n / 2
-    place, slope = (array + 1) * scale - (0 if align_corners else 0.5) + far, np.ones_like(array)
+    place, slope = (array + 1) * scale - (0 if align_corners else 0.5) + far, xp.ones_like(array)
     if mode != "bicubic":
         place, slope = _bring_inside(place, n, padding, align_corners)
     slope = (slope * scale).astype(array.dtype)
     # points - array is 0: this term only carries the derivative.
-    return (points - array) * slope + np.clip(place, -_FAR_AWAY, _FAR_AWAY).astype(array.dtype), slope
+    return (points - array) * slope + xp.clip(place, -_FAR_AWAY, _FAR_AWAY).astype(array.dtype), slope
 
 
 def _cubic_weights(t: Any) -> list[tuple[Any, Any]]:
@@ -84,13 +87,14 @@ def _taps(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]) -> 
     """Return (index, whether it is in the image, weight, derivative of the weight) of each tap along dimension d.
 
     For mode "nearest" weight and derivative are None."""
+    xp = backend_of(grid)
     mode, padding, align_corners = options
     place, slope = _positions(F, grid, d, n, options)
     array = raw(place)
     if mode == "nearest":
-        index = np.rint(array)
+        index = xp.rint(array)
         return [(_element_index(index, n), (index >= 0) & (index < n), None, None)]
-    first = np.floor(array)
+    first = xp.floor(array)
     t = place - first
     if mode == "bicubic":
         weights = _cubic_weights(t)
@@ -100,14 +104,15 @@ def _taps(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]) -> 
     found = []
     for index, (weight, derivative) in zip(starts, weights, strict=True):
         if mode == "bicubic":
-            index = np.rint(_bring_inside(index, n, padding, align_corners)[0])
+            index = xp.rint(_bring_inside(index, n, padding, align_corners)[0])
         found.append((_element_index(index, n), (index >= 0) & (index < n), weight, derivative * slope))
     return found
 
 
 def _element_index(place: Any, n: int) -> Any:
     """Clip positions to 0 <= index < n and convert them to ints."""
-    return np.clip(place, 0, n - 1).astype(np.int64)
+    xp = backend_of(place)
+    return xp.clip(place, 0, n - 1).astype(np.int64)
 
 
 def _corners(F: Any, grid: Any, size: tuple[int, ...], options: tuple[str, str, bool]) -> Iterator[tuple[Any, Any, list[Any]]]:
@@ -115,6 +120,7 @@ def _corners(F: Any, grid: Any, size: tuple[int, ...], options: tuple[str, str, 
 
     grid: (n, points, dims), its last dimension ordered from the last dimension of the image to the first. All results are
     (n, points); the derivatives are a list with one for each dimension of the image, empty for mode "nearest"."""
+    xp = backend_of(grid)
     dims = len(size)
     rows = [_taps(F, grid, dims - 1 - d, size[d], options) for d in range(dims)]
     for corner in product(*rows):
@@ -122,7 +128,7 @@ def _corners(F: Any, grid: Any, size: tuple[int, ...], options: tuple[str, str, 
         inside: Any = True
         for d, (place, known, _, _) in enumerate(corner):
             index, inside = index * size[d] + place, inside & known
-        mask = np.asarray(inside).astype(raw(grid).dtype)
+        mask = xp.asarray(inside).astype(raw(grid).dtype)
         weights = [weight for _, _, weight, _ in corner]
         if weights[0] is None:
             yield index, mask, []
@@ -154,7 +160,8 @@ def _points_as_rows(F: Any, grid: Any) -> Any:
 
 def _repeat_for_channels(index: Any, channels: int) -> Any:
     """Broadcast an index, (n, points), to (n, channels, points)."""
-    return np.broadcast_to(index[:, None], (index.shape[0], channels, index.shape[1]))
+    xp = backend_of(index)
+    return xp.broadcast_to(index[:, None], (index.shape[0], channels, index.shape[1]))
 
 
 def _kernel_options(options: tuple[str, str, bool]) -> tuple[int, int, bool]:
@@ -174,9 +181,10 @@ def _grid_sample(xp, x, grid, *, options):
     if found is not None:
         return found.astype(x.dtype, copy=False)
     size, channels, points = x.shape[2:], x.shape[1], prod(grid.shape[1:-1])
-    flat, out = _flatten_points(array_face, wide, prod(size)), xp.zeros((x.shape[0], channels, points), wide.dtype)
-    for index, weight, _ in _corners(array_face, _points_as_rows(array_face, places), size, options):
-        read = array_face._at_places(flat, _repeat_for_channels(index, channels), size=(prod(size),))
+    face = face_of(xp)
+    flat, out = _flatten_points(face, wide, prod(size)), xp.zeros((x.shape[0], channels, points), wide.dtype)
+    for index, weight, _ in _corners(face, _points_as_rows(face, places), size, options):
+        read = face._at_places(flat, _repeat_for_channels(index, channels), size=(prod(size),))
         out += xp.where(weight[:, None] == 0, 0, read) * weight[:, None]
     return out.reshape(x.shape[0], channels, *grid.shape[1:-1]).astype(x.dtype, copy=False)
 

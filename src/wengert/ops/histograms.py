@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors, return_types
+from wengert.backends.selection import backend_of
 from wengert.core.tensor import wrap
 from wengert.ops.indices import raw
 from wengert.ops.registry import plain
@@ -21,6 +22,7 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
     with one for each; or a list of d vectors of edges. range: (low, high, low, high, ...), the bounds of the intervals; the
     extreme coordinates unless given. weight: (...), one for each point. density: divide by the total and by the volume of
     each box. bin_edges: a tuple of d tensors. Raises RuntimeError for arguments that do not fit. Not differentiable."""
+    xp = backend_of(input)
     points, weights = raw(input), raw(weight)
     if points.ndim < 2:
         raise errors.ShapeError("torch.histogramdd: input tensor should have at least 2 dimensions")
@@ -37,7 +39,7 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
         edges = _equal_intervals(rows, [bins] * dims if isinstance(bins, int) else list(bins), range)
     hist = _count_in_boxes(rows, edges, weights)
     if density:
-        volumes = math.prod(np.ix_(*[np.diff(e.astype(np.float64)) for e in edges]))
+        volumes = math.prod(xp.ix_(*[xp.diff(e.astype(np.float64)) for e in edges]))
         hist = hist / volumes / hist.sum()
     bin_edges: Any = tuple([wrap(e) for e in edges])
     return return_types.histogramdd((wrap(hist.astype(points.dtype)), bin_edges))
@@ -84,6 +86,7 @@ def _checked_edges(edges: list[Any], points: Any) -> list[Any]:
 
 def _equal_intervals(rows: Any, numbers: list[int], range: Any) -> list[Any]:
     """Edges of numbers[i] equal intervals along each dimension i, between the bounds in range or the extreme coordinates."""
+    xp = backend_of(rows)
     dims = rows.shape[1]
     if len(numbers) != dims:
         raise errors.ShapeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
@@ -108,18 +111,19 @@ def _equal_intervals(rows: Any, numbers: list[int], range: Any) -> list[Any]:
             )
         if low == high:
             low, high = low - 0.5, high + 0.5
-        edges.append(np.linspace(low, high, number + 1).astype(rows.dtype))
+        edges.append(xp.linspace(low, high, number + 1).astype(rows.dtype))
     return edges
 
 
 def _count_in_boxes(rows: Any, edges: list[Any], weights: Any) -> Any:
     """Number of rows in each box, or the sum of their weights. An interval includes its lower end, the last one both ends."""
+    xp = backend_of(rows)
     shape = [e.size - 1 for e in edges]
-    inside = np.ones(len(rows), bool)
-    box = np.zeros(len(rows), np.intp)
+    inside = xp.ones(len(rows), bool)
+    box = xp.zeros(len(rows), np.intp)
     for x, e, size in zip(rows.T, edges, shape, strict=True):
         inside &= (x >= e[0]) & (x <= e[-1])
-        place = np.searchsorted(e, x, side="right") - 1
-        box = box * size + np.where(x == e[-1], size - 1, place)
+        place = xp.searchsorted(e, x, side="right") - 1
+        box = box * size + xp.where(x == e[-1], size - 1, place)
     chosen = None if weights is None else weights[inside]
-    return np.bincount(box[inside], chosen, math.prod(shape)).reshape(shape).astype(np.float64)
+    return xp.bincount(box[inside], chosen, math.prod(shape)).reshape(shape).astype(np.float64)

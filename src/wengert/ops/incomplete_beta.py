@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from wengert._forks import import_late
+from wengert.backends.selection import backend_of
 from wengert.ops.densities import bell, beta_mass, polygamma_step
 
 _STEP = 0.05
@@ -36,36 +37,39 @@ def by_parameters(a: Any, b: Any, x: Any, m: int, n: int) -> Any:
     """d^(m+n) I_x(a, b) / da^m db^n for m + n >= 1. a, b, x: float64 arrays of one shape.
 
     0 at x = 0 and x = 1. NaN unless 0 <= x <= 1, 0 < a < inf and 0 < b < inf."""
-    defined = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b)
+    xp = backend_of(a)
+    defined = (a > 0) & (b > 0) & xp.isfinite(a) & xp.isfinite(b)
     inside = defined & (x > 0) & (x < 1)
-    a, b, x_ = (np.where(inside, v, 0.5) for v in (a, b, x))
+    a, b, x_ = (xp.where(inside, v, 0.5) for v in (a, b, x))
     y = 1 - x_
-    lower = x_ * np.maximum(b, 1) <= y * np.maximum(a, 1)
-    found = np.empty(x_.shape)
+    lower = x_ * xp.maximum(b, 1) <= y * xp.maximum(a, 1)
+    found = xp.empty(x_.shape)
     found[lower] = _lower_tail(a[lower], b[lower], x_[lower], y[lower], m, n)
     upper = ~lower
     found[upper] = -_lower_tail(b[upper], a[upper], y[upper], x_[upper], n, m)
-    return np.where(inside, found, np.where(defined & ((x == 0) | (x == 1)), 0.0, np.nan))
+    return xp.where(inside, found, xp.where(defined & ((x == 0) | (x == 1)), 0.0, np.nan))
 
 
 def _lower_tail(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
     """The derivative by the lower tail, for x not far above the peak of the density. y: 1 - x."""
+    xp = backend_of(a)
     small = a < 1
-    added = np.zeros_like(x)
+    added = xp.zeros_like(x)
     if small.any():
         added[small] = _recurrence_term(a[small], b[small], x[small], y[small], m, n)
-    return added + _by_quadrature(np.where(small, a + 1, a), b, x, y, m, n)
+    return added + _by_quadrature(xp.where(small, a + 1, a), b, x, y, m, n)
 
 
 def _recurrence_term(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
     """The derivative of x**a y**b / (a B(a, b))."""
+    xp = backend_of(a)
     special = import_late("scipy.special")
 
     def exponent(i: int, j: int) -> Any:
         if i and j:
             return special.polygamma(i + j - 1, a + b)
         if i:
-            return polygamma_step(a + 1, b - 1, i - 1) + (np.log(x) if i == 1 else 0.0)
+            return polygamma_step(a + 1, b - 1, i - 1) + (xp.log(x) if i == 1 else 0.0)
         return polygamma_step(b, a, j - 1) + (_log_complement(x, y) if j == 1 else 0.0)
 
     return beta_mass(a, b, x, y) / a * bell(exponent, m, n)
@@ -73,6 +77,7 @@ def _recurrence_term(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
 
 def _by_quadrature(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
     """The derivative as an integral from 0 to x, for a >= 1. y: 1 - x."""
+    xp = backend_of(a)
     special = import_late("scipy.special")
 
     steps_a = [polygamma_step(a, b, k) for k in range(m)]
@@ -80,15 +85,15 @@ def _by_quadrature(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
     both = {k: special.polygamma(k, a + b) for k in range(1, m + n)} if m and n else {}
     ratio, log_x = x / y, _log_complement(y, x)
     # The exponent is -slope s - bend s**2 / 2 + ...
-    slope = np.maximum(a - (b - 1) * ratio, 0)
-    bend = np.maximum(b - 1, 0) * ratio * (1 + ratio)
-    width = 2 / (slope + np.sqrt(slope**2 + 2 * bend))
-    total = np.zeros_like(x)
+    slope = xp.maximum(a - (b - 1) * ratio, 0)
+    bend = xp.maximum(b - 1, 0) * ratio * (1 + ratio)
+    width = 2 / (slope + xp.sqrt(slope**2 + 2 * bend))
+    total = xp.zeros_like(x)
     for point, weight in zip(_POINTS, _WEIGHTS, strict=True):
         s = width * point
-        t = x * np.exp(-s)
-        rise = np.log1p(-ratio * np.expm1(-s))  # log((1 - t) / (1 - x))
-        log_t, log_rest = log_x - s, np.where(t < 0.5, np.log1p(-t), np.log(y) + rise)
+        t = x * xp.exp(-s)
+        rise = xp.log1p(-ratio * xp.expm1(-s))  # log((1 - t) / (1 - x))
+        log_t, log_rest = log_x - s, xp.where(t < 0.5, xp.log1p(-t), xp.log(y) + rise)
 
         def exponent(i: int, j: int, log_t: Any = log_t, log_rest: Any = log_rest) -> Any:
             if i and j:
@@ -98,10 +103,11 @@ def _by_quadrature(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
             return steps_b[j - 1] + (log_rest if j == 1 else 0.0)
 
         logarithm = (b - 1) * rise - a * s
-        total += weight * np.where(logarithm < -745, 0.0, np.exp(logarithm) * bell(exponent, m, n))
+        total += weight * xp.where(logarithm < -745, 0.0, xp.exp(logarithm) * bell(exponent, m, n))
     return beta_mass(a, b, x, y) / y * width * total
 
 
 def _log_complement(x: Any, y: Any) -> Any:
     """log(y) for y = 1 - x, computed from the smaller of x and y."""
-    return np.where(x < 0.5, np.log1p(-x), np.log(y))
+    xp = backend_of(x)
+    return xp.where(x < 0.5, xp.log1p(-x), xp.log(y))

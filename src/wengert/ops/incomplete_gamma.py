@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from wengert._forks import import_late
+from wengert.backends.selection import backend_of
 from wengert.ops import densities
 
 _SERIES_LIMIT = 30.0  # the power series is used up to this a where x <= a + 1; it is as accurate, and for small a more
@@ -44,8 +45,9 @@ def bell(logarithm: Any, polygammas: list[Any], order: int) -> Any:
 
 def scaled_derivative(a: Any, x: Any, order: int) -> Any:
     """d^n P(a, x) / da^n divided by p(x), for n >= 1. a, x: float64 arrays of one shape, positive."""
+    xp = backend_of(a)
     small = (x <= a + 1) & (a <= _SERIES_LIMIT)
-    found = np.empty(x.shape)
+    found = xp.empty(x.shape)
     found[small] = _by_series(a[small], x[small], order)
     found[~small] = _by_quadrature(a[~small], x[~small], order)
     return found
@@ -53,10 +55,11 @@ def scaled_derivative(a: Any, x: Any, order: int) -> Any:
 
 def _by_series(a: Any, x: Any, order: int) -> Any:
     """The derivative of the sum of x**k / (a (a + 1) ... (a + k)) over k (Abramowitz and Stegun 6.5.29)."""
+    xp = backend_of(a)
     special = import_late("scipy.special")
 
     polygammas = [special.psi(a + 1), *[special.polygamma(k, a + 1) for k in range(1, order)]]
-    term, log_x, total = x / a, np.log(x), np.zeros_like(x)
+    term, log_x, total = x / a, xp.log(x), xp.zeros_like(x)
     for k in range(1, _SERIES_TERMS):
         total += term * bell(log_x, polygammas, order)
         term = term * (x / (a + k))
@@ -67,29 +70,31 @@ def _by_series(a: Any, x: Any, order: int) -> Any:
 
 def _by_quadrature(a: Any, x: Any, order: int) -> Any:
     """The derivative, divided by p(x), as an integral over the tail on one side of x."""
+    xp = backend_of(a)
     special = import_late("scipy.special")
 
     polygammas = [special.psi(a), *[special.polygamma(k, a) for k in range(1, order)]]
-    log_x = np.log(x)
+    log_x = xp.log(x)
     lower = x <= a + 1
     # The exponent is slope s + bend s**2 / 2 + ... on either side.
-    slope = np.maximum(np.where(lower, a - x, 1 - (a - 1) / x), 0)
-    bend = np.where(lower, x, np.maximum(a - 1, 0) / x**2)
-    width = 2 / (slope + np.sqrt(slope**2 + 2 * bend))
-    total = np.zeros_like(x)
+    slope = xp.maximum(xp.where(lower, a - x, 1 - (a - 1) / x), 0)
+    bend = xp.where(lower, x, xp.maximum(a - 1, 0) / x**2)
+    width = 2 / (slope + xp.sqrt(slope**2 + 2 * bend))
+    total = xp.zeros_like(x)
     for point, weight in zip(_POINTS, _WEIGHTS, strict=True):
         s = width * point
-        logarithm = np.where(lower, log_x - s, np.log(x + s))
-        exponent = np.where(lower, -a * s - x * np.expm1(-s), (a - 1) * np.log1p(s / x) - s)
-        value = np.exp(exponent) * bell(logarithm, polygammas, order)
-        total += weight * np.where(exponent < -745, 0.0, value)
-    return np.where(lower, x * width * total, -width * total)
+        logarithm = xp.where(lower, log_x - s, xp.log(x + s))
+        exponent = xp.where(lower, -a * s - x * xp.expm1(-s), (a - 1) * xp.log1p(s / x) - s)
+        value = xp.exp(exponent) * bell(logarithm, polygammas, order)
+        total += weight * xp.where(exponent < -745, 0.0, value)
+    return xp.where(lower, x * width * total, -width * total)
 
 
 def derivative(a: Any, x: Any, order: int) -> Any:
     """d^n P(a, x) / da^n. a, x: float64 arrays of one shape. 0 at x = 0 and x = inf; NaN unless 0 < a < inf and x >= 0."""
-    inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
-    safe_a, safe_x = np.where(inside, a, 1.0), np.where(inside, x, 1.0)
+    xp = backend_of(a)
+    inside = (a > 0) & (x > 0) & xp.isfinite(a) & xp.isfinite(x)
+    safe_a, safe_x = xp.where(inside, a, 1.0), xp.where(inside, x, 1.0)
     found = densities.gamma_mass(safe_a, safe_x) / safe_x * scaled_derivative(safe_a, safe_x, order)
-    at_end = (a > 0) & np.isfinite(a) & ((x == 0) | (x == np.inf))
-    return np.where(inside, found, np.where(at_end, 0.0, np.nan))
+    at_end = (a > 0) & xp.isfinite(a) & ((x == 0) | (x == np.inf))
+    return xp.where(inside, found, xp.where(at_end, 0.0, np.nan))

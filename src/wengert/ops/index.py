@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import backend_of, beside, is_array, others
 from wengert.core.dispatch import call
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
@@ -315,16 +316,17 @@ def _normalize_item(item: Any, selects: bool) -> Any:
     """Return one item of an index as an int, a slice, None, Ellipsis, or a tensor of ints or bools. selects: see parse_index.
 
     Raises IndexError for an item that is no index."""
+    xp = backend_of(item)
     kind = type(item)
     if kind is int or item is None or item is Ellipsis:
         return item
     if kind is slice:
         return checked_slice(item)
     if isinstance(item, (bool, np.bool_)):
-        return wrap(np.asarray(item))
+        return wrap(xp.asarray(item))
     if isinstance(item, (list, tuple, range)):
         item = wrap(_array_of_sequence(item))
-    elif isinstance(item, np.ndarray):
+    elif is_array(item):
         item = wrap(own_array(item))
     elif not isinstance(item, TensorBase):
         try:
@@ -339,7 +341,8 @@ def _normalize_item(item: Any, selects: bool) -> Any:
 
 def _array_of_sequence(items: Any) -> Any:
     """Return a sequence of numbers or tensors as an array; an empty one as int64."""
-    array = np.asarray([raw(item) for item in items])
+    xp = backend_of(items)
+    array = xp.asarray([raw(item) for item in items])
     return array if array.size else array.astype(np.int64)
 
 
@@ -373,6 +376,7 @@ def _dims_consumed(item: Any) -> int:
 
 def _add_array(item: Any, shape: tuple, dim: int, place: int, basic: list, found: list) -> tuple[int, int]:
     """Append an index array or a mask to found, and full slices to basic. Returns the next dim and place."""
+    xp = backend_of(item)
     array = item._array
     if array.dtype.kind != "b":
         basic.append(_FULL)
@@ -380,7 +384,7 @@ def _add_array(item: Any, shape: tuple, dim: int, place: int, basic: list, found
         return dim + 1, place + 1
     if array.ndim == 0:  # True adds a dimension of size 1, False one of size 0
         basic.append(None)
-        found.append((place, wrap(np.zeros(int(array), np.int64))))
+        found.append((place, wrap(xp.zeros(int(array), np.int64))))
         return dim, place + 1
     for i, size in enumerate(array.shape):
         if shape[dim + i] != size:
@@ -471,10 +475,10 @@ def index_error(shape: tuple, arrays: Sequence[Any], dims: tuple) -> Exception:
 def put(x: Any, values: Any, *indices: Any, dims: tuple, accumulate: bool) -> None:
     """Write values into the array x at the indices. If accumulate, add them; an element named several times gets the sum."""
     index = index_of(indices, dims)
-    if isinstance(values, np.ndarray):
+    if is_array(values):
         if values.dtype.kind == "c" and x.dtype.kind != "c":
             values = values.real
-        if values.ndim and np.may_share_memory(x, values):
+        if values.ndim and backend_of(x).shares_memory(x, values):
             values = values.copy()
     try:
         if accumulate:
@@ -517,6 +521,7 @@ def _(F, ct, indices, dims):
 
 def _put_arguments(x: Any, indices: Any, values: Any) -> tuple[Any, list, tuple]:
     """Return (values, index tensors, their dimensions) of index_put(x, indices, values). Raises RuntimeError for other dtypes."""
+    xp = backend_of(x)
     values = as_tensor(values)
     if raw(values).dtype != raw(x).dtype:
         names = [dtypes.from_numpy_dtype(raw(t).dtype).scalar_name for t in (x, values)]
@@ -530,7 +535,7 @@ def _put_arguments(x: Any, indices: Any, values: Any) -> tuple[Any, list, tuple]
         items = tuple([item for item in items if not _is_scalar_mask(item)])
         _, arrays, dims, _ = parse_index(items, tuple(x.shape), selects=False)
     else:  # a 0-d mask that is False names nothing
-        arrays, dims = [wrap(np.zeros(tuple(x.shape), np.bool_))], (0,)
+        arrays, dims = [wrap(xp.zeros(tuple(x.shape), np.bool_))], (0,)
     _check_values(raw(values).shape, tuple(x.shape), [array._array for array in arrays], dims)
     return values, arrays, dims
 
@@ -546,7 +551,7 @@ def _check_values(given: tuple, shape: tuple, arrays: list, dims: tuple) -> None
     np.add.at reads outside of values that have more dimensions than x[index]."""
     masks = arrays and arrays[0].dtype.kind == "b"  # then it is the only one
     try:
-        named = (np.count_nonzero(arrays[0]),) if masks else np.broadcast_shapes(*[array.shape for array in arrays])
+        named = (int(arrays[0].sum()),) if masks else np.broadcast_shapes(*[array.shape for array in arrays])
     except ValueError:
         raise index_error(shape, arrays, dims) from None
     consumed = range(dims[0], dims[0] + arrays[0].ndim) if masks else dims
@@ -646,10 +651,10 @@ def write_unrecorded(target: Any, basic: tuple, arrays: list, dims: tuple, value
 def _as_value_tensor(target: Any, value: Any) -> Any:
     """Return the value of an assignment as a tensor. Raises TypeError for other types."""
     if isinstance(value, TensorBase):
-        return value
+        return value if not others or value._array.ndim else value.to(target.device)  # type: ignore[attr-defined]
     if isinstance(value, (bool, int, float, complex, np.generic)):
-        return wrap(dtypes.checked_scalar(value, target._array.dtype, overflows=True))
-    if isinstance(value, np.ndarray):
+        return wrap(beside(dtypes.checked_scalar(value, target._array.dtype, overflows=True), target._array))
+    if is_array(value):
         return wrap(own_array(value))
     kind = dtypes.legacy_type_name(target._array.dtype)
     raise errors.DtypeError(f"can't assign a {type(value).__name__} to a {kind}")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.core.tensor import wrap
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import are_inside, index_array, raw
@@ -59,12 +60,16 @@ def index_reduce(F, input, dim, index, source, reduce, *, include_self=True):
     >>> wengert.zeros(1, 2).index_reduce(0, wengert.tensor([0, 0]), source, "amax")
     tensor([[3., 5.]])
     """
+    xp = backend_of(input)
     dim = normalize_dim(dim, input.ndim)
     _check_arguments("index_reduce_", input, dim, index, source, reduce)
-    array = np.ascontiguousarray(raw(index), np.int64)
+    array = xp.ascontiguousarray(raw(index), np.int64)
     shape = tuple(source.shape)
-    # All lanes share the index: a view with strides 0. np.broadcast_to would take ten times as long to make it.
-    places = np.ndarray(shape, np.int64, array, 0, tuple([array.itemsize * (d == dim) for d in range(len(shape))]))
+    # All lanes share the index: a view with strides 0. For NumPy, broadcast_to would take ten times as long to make it.
+    if isinstance(array, np.ndarray):
+        places = np.ndarray(shape, np.int64, array, 0, tuple([array.itemsize * (d == dim) for d in range(len(shape))]))
+    else:
+        places = xp.broadcast_to(array.reshape([-1 if d == dim else 1 for d in range(len(shape))]), shape)
     return F._scatter_reduce(input, wrap(places), source, dim=dim, reduce=reduce, include_self=include_self)
 
 
@@ -76,14 +81,15 @@ def as_strided_scatter(F, input, src, size, stride, storage_offset=None):
     another shape of src, and if an element lies outside of the memory.
 
     Derivative: in input 0 at the replaced elements, 1 elsewhere; in src the cotangent at these elements."""
+    xp = backend_of(input)
     if tuple(src.shape) != tuple(size):
         raise errors.ShapeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
             f"{list(size)}"
         )
-    places: Any = np.full((), 0 if storage_offset is None else storage_offset)
+    places: Any = xp.full((), 0 if storage_offset is None else storage_offset)
     for n, step in zip(size, stride, strict=True):
-        places = places[..., None] + np.arange(n) * step
+        places = places[..., None] + xp.arange(n) * step
     places, shape = places.reshape(-1), tuple(input.shape)
     if places.size and not 0 <= places.min() <= places.max() < raw(input).size:
         raise errors.outside_storage(size, stride, storage_offset or 0, raw(input).itemsize, places.max(), raw(input).size)

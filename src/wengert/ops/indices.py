@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import backend_of, beside, is_array, together
 from wengert.core.tensor import TensorBase, wrap
 
 FULL = slice(None)
@@ -19,7 +20,7 @@ def raw(x: Any) -> Any:
 
 def checked(op: str, x: Any, argument: str = "input") -> Any:
     """Return x if it is a tensor or an array. Raises TypeError with the operation's name for other types."""
-    if isinstance(x, (TensorBase, np.ndarray)):
+    if (isinstance(x, TensorBase) or is_array(x)):
         return x
     raise errors.wrong_argument_type(op, argument, 0, type(x))
 
@@ -45,7 +46,7 @@ def own_array(x: Any) -> np.ndarray:
     the user holds too. They hold a view, which shares the memory and has a shape of its own. NumPy refuses to resize an array that
     has views, unless refcheck=False: then the memory is gone for tensors as it is for NumPy's own views.
     """
-    return np.asarray(x).view()
+    return (x if is_array(x) else np.asarray(x)).view()
 
 
 def as_tensor(x: Any) -> Any:
@@ -57,16 +58,17 @@ def as_tensor(x: Any) -> Any:
     return wrap(array)
 
 
-def as_storable(value: Any, dtype: Any) -> Any:
-    """Return value in a form that NumPy can write into an array of the dtype.
+def as_storable(value: Any, x: Any) -> Any:
+    """Return value in a form that can be written into the array x.
 
-    Arrays are returned unchanged, and numbers that NumPy casts safely. Other numbers are converted; RuntimeError if the dtype
-    cannot hold the number."""
-    if isinstance(value, np.ndarray):
-        return value
+    Arrays of x's device are returned unchanged, and numbers that NumPy casts safely. Other numbers are converted; RuntimeError
+    if x's dtype cannot hold the number."""
+    dtype = x.dtype
+    if is_array(value):
+        return together((x, value))[1]
     if dtype.kind == "f" and type(value) in (float, int) and -65504 <= value <= 65504:
         return value  # every floating dtype holds the number, and NumPy casts it
-    return dtypes.checked_scalar(value, dtype)
+    return beside(dtypes.checked_scalar(value, dtype), x)
 
 
 def private_index(index: Any) -> Any:
@@ -75,13 +77,13 @@ def private_index(index: Any) -> Any:
     NumPy checks the arrays of an index, lets go of Python's lock and then reads them again. Meanwhile another thread may
     write into the memory of a tensor, but not into the copies."""
     if isinstance(index, tuple):
-        return tuple([item.copy() if isinstance(item, np.ndarray) else item for item in index])
-    return index.copy() if isinstance(index, np.ndarray) else index
+        return tuple([item.copy() if is_array(item) else item for item in index])
+    return index.copy() if is_array(index) else index
 
 
 def is_mesh(index: Any, ndim: int) -> bool:
     """Whether an index is a tuple with one array for each dimension, as mesh_of returns it."""
-    return isinstance(index, tuple) and len(index) == ndim and all(isinstance(i, np.ndarray) for i in index)
+    return isinstance(index, tuple) and len(index) == ndim and all(is_array(i) for i in index)
 
 
 def mesh_of(index: Any, shape: tuple, dim: int) -> tuple:
@@ -89,7 +91,8 @@ def mesh_of(index: Any, shape: tuple, dim: int) -> tuple:
 
     A 0-d shape counts as (1,). index is copied: see private_index. Raises RuntimeError if index is larger than shape in
     another dimension, or out of range, unless it is empty."""
-    shape, index = shape or (1,), np.array(index, ndmin=1)
+    xp = backend_of(index)
+    shape, index = shape or (1,), xp.array(index, ndmin=1)
     if index.ndim != len(shape):
         raise errors.ShapeError("Index tensor must have the same number of dimensions as input tensor")
     if not index.size:
@@ -104,7 +107,7 @@ def mesh_of(index: Any, shape: tuple, dim: int) -> tuple:
                 f"Size does not match at dimension {d} expected index {list(index.shape)} to be no larger than self "
                 f"{list(shape)} apart from dimension {dim}"
             )
-        mesh.append(np.arange(size).reshape((-1,) + (1,) * (len(shape) - d - 1)))
+        mesh.append(xp.arange(size).reshape((-1,) + (1,) * (len(shape) - d - 1)))
     check_range(index, shape[dim], dim)
     return tuple(mesh)
 
@@ -115,7 +118,7 @@ def without_elements(ndim: int, src: Any) -> tuple[Any, Any]:
     tensor: Any = src if isinstance(src, TensorBase) else None
     if tensor is not None and tensor.ndim != len(empty):
         src = tensor.reshape(-1)[:0].reshape(empty)
-    return wrap(np.zeros(empty, np.int64)), src
+    return wrap(backend_of(src).zeros(empty, np.int64)), src
 
 
 class Along:
@@ -153,7 +156,7 @@ def broadcast_shape(x: Any, y: Any) -> tuple:
     if x.shape == y.shape:
         return x.shape
     try:
-        return np.broadcast(x, y).shape
+        return np.broadcast_shapes(x.shape, y.shape)
     except ValueError:
         raise errors.broadcast_shapes(x.shape, y.shape) from None
 

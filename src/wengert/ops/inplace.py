@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from wengert import dtypes, errors
+from wengert.backends.selection import is_array
 from wengert.core.dispatch import observe, record, unwrap
 from wengert.core.modes import DUAL, NO_GRAD, OBSERVED, flags, quiet_enter, quiet_exit
 from wengert.core.op import Op
@@ -63,7 +62,7 @@ class unrecorded_write:
 
 def fill(region: Any, value: Any) -> None:
     """Write value, an array or a number, into region. Raises torch's error if value does not broadcast to region."""
-    if isinstance(value, np.ndarray) and value.dtype.kind == "c" and region.dtype.kind != "c":
+    if is_array(value) and value.dtype.kind == "c" and region.dtype.kind != "c":
         value = value.real
     try:
         region[...] = value

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of, is_array
 from wengert.core.dispatch import call
 from wengert.core.modes import INFERENCE, flags
 from wengert.core.tensor import TensorBase
@@ -31,7 +32,7 @@ def _checked_tensors(op: str, tensors: Any) -> tuple:
     if not tensors and op.endswith("stack"):
         raise errors.ShapeError(f"{op} expects a non-empty TensorList")
     for tensor in tensors:
-        if not isinstance(tensor, TensorBase) and not isinstance(tensor, np.ndarray):
+        if not isinstance(tensor, TensorBase) and not is_array(tensor):
             i = next(i for i, x in enumerate(tensors) if x is tensor)
             raise errors.ArgumentError(
                 f"{op}(): expected Tensor as element {i} in argument 0, but got {type(tensor).__name__}"
@@ -106,7 +107,7 @@ def _(F, ct, tensors_shape, needs, dim):
 
 
 def _cat_arrays(tensors: Any, dim: int = 0) -> Any:
-    return np.concatenate(tensors, axis=dim)
+    return backend_of(tensors[0]).concatenate(tensors, axis=dim)
 
 
 @plain(array=_cat_arrays)
@@ -141,7 +142,7 @@ def _stack(xp, *tensors, dim=0):
     dim = normalize_dim(dim, tensors[0].ndim + 1)
     place = (*((_FULL,) * dim), None)
     try:
-        if not tensors[0].ndim:
+        if not tensors[0].ndim and isinstance(tensors[0], np.ndarray):
             return xp.array(tensors, tensors[0].dtype)  # NumPy reads 0-d arrays as numbers: a tenth of the time
         return concatenate([x[place] for x in tensors], dim)
     except (ValueError, IndexError):
@@ -289,13 +290,14 @@ def combinations(F, input, r=2, with_replacement=False):
     with_replacement: an element may be chosen several times. Raises RuntimeError unless input is a vector.
 
     Derivative: each element gets the sum of the cotangents of its copies."""
+    xp = backend_of(input)
     from itertools import combinations as chosen, combinations_with_replacement as chosen_again
 
     _check_vector(input)
     if not r:
         return F.new_zeros(input, size=(0,))
     choose = chosen_again if with_replacement else chosen
-    picks = np.array(list(choose(range(input.shape[0]), r)), np.int64).reshape(-1, r)
+    picks = xp.array(list(choose(range(input.shape[0]), r)), np.int64).reshape(-1, r)
     return F.stack([F.index_select(input, 0, picks[:, i]) for i in range(r)], dim=1)
 
 

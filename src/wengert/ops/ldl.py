@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors, return_types
+from wengert.backends.selection import backend_of
 from wengert.ops.indices import raw
 from wengert.ops.matrices import check_square, each_matrix, lapack_function
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
@@ -27,10 +28,10 @@ def _ldl(xp, A, *, hermitian):
 
     def factor(a: Any) -> tuple[Any, Any, Any]:
         if not a.size:
-            return a.copy(), np.zeros(0, np.int32), np.int32(0)
+            return a.copy(), xp.zeros(0, np.int32), np.int32(0)
         LD, pivots, info = factorise(a, lower=1)
         # The pivots are LAPACK's: they count from 1, and negative ones mark 2 x 2 blocks.
-        return np.tril(LD), np.asarray(pivots, np.int32), np.int32(info)
+        return xp.tril(LD), xp.asarray(pivots, np.int32), np.int32(info)
 
     return each_matrix(factor, A.shape[:-2], A)
 
@@ -65,7 +66,8 @@ def _checked_pivots(pivots: Any) -> Any:
 
     A pivot p > 0 stands for a 1 x 1 block of D, whose row was exchanged with row p. Two equal pivots -p < 0 stand for a
     2 x 2 block, whose second row was exchanged with row p. LAPACK checks nothing, and would write outside of B."""
-    found = np.array(pivots, np.int64)
+    xp = backend_of(pivots)
+    found = xp.array(pivots, np.int64)
     n, i = found.size, 0
     given = found.tolist()
     while i < n:

@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert import dtypes, errors, return_types
 from wengert._forks import import_late
+from wengert.backends.selection import backend_of
 from wengert.ops.dims import as_dims, normalize_dim
 from wengert.ops.indices import checked, raw
 from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix, lapack_function, zero_pivot
@@ -28,21 +29,22 @@ def _threshold(xp: Any, largest: Any, A: Any, atol: Any, rtol: Any) -> Any:
     atol = None if atol is None else getattr(atol, "_array", atol)
     rtol = None if rtol is None else getattr(rtol, "_array", rtol)
     if rtol is None:
-        given = atol is not None and bool(np.any(np.asarray(atol) > 0))
+        given = atol is not None and bool(xp.any(xp.asarray(atol) > 0))
         rtol = 0.0 if given else float(np.finfo(A.dtype).eps) * max(A.shape[-2:])
     return xp.maximum(0.0 if atol is None else atol, rtol * largest)
 
 
 def _largest_value(xp: Any, S: Any) -> Any:
     """Largest singular value of each matrix, or 0."""
-    return xp.max(S, axis=-1, initial=0)
+    return xp.max(S, axis=-1) if S.shape[-1] else xp.zeros(S.shape[:-1], S.dtype)
 
 
 def _call_lapack(function: Any, A: Any, **arguments: Any) -> Any:
     """function(A). Raises torch's error if LAPACK fails."""
+    xp = backend_of(A)
     try:
         return function(A, **arguments)
-    except np.linalg.LinAlgError:
+    except xp.linalg.LinAlgError:
         raise errors.svd_not_finite() from None
 
 
@@ -233,7 +235,8 @@ def _indefinite_minors(xp, A):
 
 def _any_failed(info: Any) -> bool:
     """Whether an info is nonzero: some matrix failed."""
-    return bool(np.count_nonzero(raw(info)))
+    xp = backend_of(info)
+    return bool(xp.count_nonzero(raw(info)))
 
 
 def _replace_failed(F: Any, A: Any, info: Any) -> Any:
@@ -368,7 +371,7 @@ def _cross(xp, x, y, *, dim):
     given, dim = dim, normalize_dim(dim, x.ndim)
     if x.shape[dim] != 3 or y.shape[dim] != 3:
         raise errors.ShapeError(f"linalg.cross: inputs dimension {given} must have length 3. Got {x.shape[dim]} and {y.shape[dim]}")
-    if x.size + y.size < _FEW_ELEMENTS:  # a fourth of the calls, but take() copies the arrays
+    if x.size + y.size < _FEW_ELEMENTS and isinstance(x, np.ndarray):  # a fourth of the calls, but take() copies the arrays
         return (x * y.take(_NEXT_COMPONENT, dim) - x.take(_NEXT_COMPONENT, dim) * y).take(_NEXT_COMPONENT, dim)
     before = (slice(None),) * dim
     (a, b, c), (u, v, w) = ([z[(*before, i)] for i in range(3)] for z in (x, y))

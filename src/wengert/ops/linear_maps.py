@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert._forks import import_late
+from wengert.backends.selection import backend_of
 from wengert.ops.registry import INT_TO_FLOAT, NONE, bilinear, general, linear
 
 _BEYOND = "torch has no functions of SciPy's signals and images"
@@ -45,8 +46,8 @@ def _full_convolution(xp, a, b, *, method="auto"):
     axis = _only_axis(b)
     if axis is not None and a.ndim > 1 and method != "fft":
         size = b.shape[axis]
-        widened = np.pad(a, [(size - 1, size - 1) if d == axis else (0, 0) for d in range(a.ndim)])
-        return _along_axis(widened, np.conj(np.flip(b)).ravel(), axis)
+        widened = xp.pad(a, [(size - 1, size - 1) if d == axis else (0, 0) for d in range(a.ndim)])
+        return _along_axis(widened, xp.conj(xp.flip(b)).ravel(), axis)
     return import_late("scipy.signal").convolve(a, b, mode="full", method=method)
 
 
@@ -103,7 +104,7 @@ def _all_pole_filter(xp, a, u):
     """The solution y of a[0] y[n] + a[1] y[n - 1] + ... = u[n] along the last dimension. a: (K,), u: (..., N).
 
     Derivative: in u, the same filter run backward in time; in a, minus the correlation of that with y."""
-    return import_late("scipy.signal").lfilter(np.ones(1, a.dtype), a, u)
+    return import_late("scipy.signal").lfilter(xp.ones(1, a.dtype), a, u)
 
 
 @_all_pole_filter.vjp("u")
@@ -196,12 +197,13 @@ def _padding(order: int, mode: str, prefilter: bool) -> int:
 
 def _coefficients(image: Any, order: int, mode: str, cval: float, prefilter: bool) -> Any:
     """The coefficients of the spline through the elements of an image, which may be padded first."""
+    xp = backend_of(image)
     if not prefilter or order < 2:
         return image
     if mode == "nearest":
-        image = np.pad(image, _PADDING, "edge")
+        image = xp.pad(image, _PADDING, "edge")
     elif mode == "grid-constant":
-        image = np.pad(image, _PADDING, constant_values=cval)
+        image = xp.pad(image, _PADDING, constant_values=cval)
     return import_late("scipy.ndimage").spline_filter(image, order, output=_wide(image.dtype), mode=mode)
 
 
@@ -211,18 +213,19 @@ def _wide(dtype: Any) -> Any:
 
 def _adjoint_of_coefficients(x: Any, order: int, mode: str, prefilter: bool) -> Any:
     """The adjoint of _coefficients."""
+    xp = backend_of(x)
     if not prefilter or order < 2:
         return x
     for axis in range(x.ndim):
         x = spline_filter_adjoint(x, order, axis, mode)
     padded = _padding(order, mode, prefilter)
     for axis in range(x.ndim) if padded else ():
-        x = np.moveaxis(x, axis, 0)
+        x = xp.moveaxis(x, axis, 0)
         inner = x[padded:-padded].copy()
         if mode == "nearest":
             inner[0] += x[:padded].sum(0)
             inner[-1] += x[-padded:].sum(0)
-        x = np.moveaxis(inner, 0, axis)
+        x = xp.moveaxis(inner, 0, axis)
     return x
 
 
@@ -232,14 +235,15 @@ def spline_filter_adjoint(x: Any, order: int, axis: int, mode: str) -> Any:
     The filter solves a banded system. Its matrix is symmetric, but for borders that mirror about the middle of the first element:
     there it is symmetric after the first and the last row are halved. At borders that mirror between elements, SciPy solves the
     system of a short line with errors up to 1e-2: the adjoint of what it computes is the transpose of the matrix itself."""
+    xp = backend_of(x)
     filter1d = import_late("scipy.ndimage").spline_filter1d
     size = x.shape[axis]
     if order < 2 or size < 2:
         return x
     if size <= _SHORT_LINE:
-        matrix = filter1d(np.eye(size), order, 0, mode=mode)
-        return np.moveaxis(np.tensordot(matrix, x, (0, axis)), 0, axis)
-    halves = np.ones(size)
+        matrix = filter1d(xp.eye(size), order, 0, mode=mode)
+        return xp.moveaxis(xp.tensordot(matrix, x, (0, axis)), 0, axis)
+    halves = xp.ones(size)
     if mode not in ("reflect", "nearest", "grid-wrap"):
         halves[[0, -1]] = 0.5
     halves = halves.reshape([-1 if d == axis % x.ndim else 1 for d in range(x.ndim)])
@@ -301,48 +305,51 @@ def _folded(x: Any, size: int, mode: str, padding: int) -> tuple[Any, Any, Any]:
     """Return (coordinates within the image, the slope of the fold, where the value is a constant or None).
 
     padding: how many elements the coefficients reach beyond the image."""
+    xp = backend_of(x)
     last = size - 1
     if mode == "constant":
         return x, 1.0, (x < 0) | (x > last)
     if mode == "nearest":
         low, high = -padding, last + padding
-        return np.clip(x, low, high), np.where((x < low) | (x > high), 0.0, 1.0), None
+        return xp.clip(x, low, high), xp.where((x < low) | (x > high), 0.0, 1.0), None
     if mode == "grid-constant":
         return x, 1.0, None
     if mode in ("wrap", "grid-wrap"):
         period = size if mode == "grid-wrap" else last
         if period == 0:
-            return np.zeros_like(x), 0.0, None
-        inside = (x >= 0) & (x <= last) if mode == "wrap" else np.zeros(x.shape, bool)
-        return np.where(inside, x, np.mod(x, period)), 1.0, None
+            return xp.zeros_like(x), 0.0, None
+        inside = (x >= 0) & (x <= last) if mode == "wrap" else xp.zeros(x.shape, bool)
+        return xp.where(inside, x, xp.mod(x, period)), 1.0, None
     if size == 1:
-        return np.zeros_like(x), 0.0, None
+        return xp.zeros_like(x), 0.0, None
     border = 0.5 if mode in ("reflect", "grid-mirror") else 0.0  # how far the mirror lies before the first element
     half = last + 2 * border
-    turned = np.mod(x + border, 2 * half)
+    turned = xp.mod(x + border, 2 * half)
     is_back = turned > half
-    return np.where(is_back, 2 * half - turned, turned) - border, np.where(is_back, -1.0, 1.0), None
+    return xp.where(is_back, 2 * half - turned, turned) - border, xp.where(is_back, -1.0, 1.0), None
 
 
 def _folded_index(index: Any, size: int, mode: str) -> Any:
     """Return the index of each coefficient; -1 for one outside that counts as cval."""
+    xp = backend_of(index)
     if mode == "grid-constant":
-        return np.where((index < 0) | (index >= size), -1, index)
+        return xp.where((index < 0) | (index >= size), -1, index)
     if mode == "grid-wrap":
-        return np.mod(index, size)
+        return xp.mod(index, size)
     if mode in ("reflect", "grid-mirror", "nearest"):
-        turned = np.mod(index, 2 * size)
-        return np.minimum(turned, 2 * size - 1 - turned)
+        turned = xp.mod(index, 2 * size)
+        return xp.minimum(turned, 2 * size - 1 - turned)
     if size == 1:
-        return np.zeros_like(index)
-    turned = np.mod(index, 2 * size - 2)
-    return np.minimum(turned, 2 * size - 2 - turned)
+        return xp.zeros_like(index)
+    turned = xp.mod(index, 2 * size - 2)
+    return xp.minimum(turned, 2 * size - 2 - turned)
 
 
 def _bspline(order: int, m: int, x: Any) -> Any:
     """The derivative of order m of the central B-spline, as differences of B-splines of order - m."""
+    xp = backend_of(x)
     if m > order:
-        return np.zeros_like(x)
+        return xp.zeros_like(x)
     found = 0.0
     for j, factor in enumerate(_binomials(m)):
         found = found + (-1) ** j * factor * _central(order - m, x + m / 2 - j)
@@ -350,12 +357,13 @@ def _bspline(order: int, m: int, x: Any) -> Any:
 
 
 def _central(order: int, x: Any) -> Any:
+    xp = backend_of(x)
     if order == 0:
         return ((x >= -0.5) & (x < 0.5)).astype(np.float64)
-    x = (order + 1) / 2 - np.abs(x)  # the sum is short, and exact, on the side where x is small
+    x = (order + 1) / 2 - xp.abs(x)  # the sum is short, and exact, on the side where x is small
     found = 0.0
     for j, factor in enumerate(_binomials(order + 1)[: order // 2 + 1]):
-        found = found + (-1) ** j * factor * np.maximum(x - j, 0.0) ** order
+        found = found + (-1) ** j * factor * xp.maximum(x - j, 0.0) ** order
     return found / factorial(order)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of, is_array
 from wengert.core.stacks import user_level
 from wengert.core.tensor import wrap
 from wengert.kernels import losses as kernels, places, rows
@@ -72,7 +73,7 @@ def _mse_loss(xp, x, y, *, reduction):
     """mse_loss without weights."""
     check_floating("mse_cpu", x)
     difference = xp.subtract(x, y)
-    if reduction == "none" or not isinstance(difference, xp.ndarray) or difference.dtype.itemsize == 2:
+    if reduction == "none" or not is_array(difference) or difference.dtype.itemsize == 2:
         return _reduce_array(xp, difference * difference, reduction)
     flat = difference.reshape(-1)
     total = xp.dot(flat, flat)
@@ -390,7 +391,7 @@ def _with_class_dim(index: Any, dim: int) -> Any:
 
 def _total_weight(xp: Any, index: Any, counts: Any) -> Any:
     """Sum of the weights of the losses. counts: the weights, or None if all are 1."""
-    return index.size if counts is None else xp.add.reduce(counts, axis=None)
+    return index.size if counts is None else counts.sum()
 
 
 def _zero_ignored(ignored: Any, values: Any) -> Any:
@@ -440,7 +441,7 @@ def _nll_node(ndim: int, reduction: str) -> str:
 @_nll_loss.vjp("x", flat=True)
 def _(F, ct, x_shape, target, weight, ignore_index, reduction):
     if not F.is_tensor:
-        values, index = _nll_cotangent_values(np, ct, target, weight, x_shape, ignore_index, reduction)
+        values, index = _nll_cotangent_values(backend_of(ct), ct, target, weight, x_shape, ignore_index, reduction)
         return F.read_cotangent(values, shape=x_shape, index=index)
     return F._nll_cotangent(ct, target, weight, shape=x_shape, ignore_index=ignore_index, reduction=reduction)
 
@@ -484,14 +485,15 @@ def _weight_cotangent(F, ct, x, target, weight, ignore_index, reduction):
     """Cotangent of weight: the sum of the losses of each class, or for a mean of their differences from the mean.
 
     torch has no derivative here."""
-    dim, wrapped = _class_dim(x.ndim), wrap if F.is_tensor else np.asarray
+    xp = backend_of(ct)
+    dim, wrapped = _class_dim(x.ndim), wrap if F.is_tensor else xp.asarray
     shape = x.shape[:dim] + x.shape[dim + 1 :]
-    index, ignored = _class_index(np, raw(target).reshape(shape).astype(np.int64), x.shape[dim], ignore_index)
+    index, ignored = _class_index(xp, raw(target).reshape(shape).astype(np.int64), x.shape[dim], ignore_index)
 
     def without(values: Any) -> Any:
         return values if ignored is None else F._zero_where(values, wrapped(ignored))
 
-    losses = without(-F.reshape(F.gather(x, dim, wrapped(np.expand_dims(index, dim))), shape=shape))
+    losses = without(-F.reshape(F.gather(x, dim, wrapped(xp.expand_dims(index, dim))), shape=shape))
     if reduction == "mean":
         counts = without(F.reshape(F.index_select(weight, 0, wrapped(index.reshape(-1))), shape=shape))
         n = F.sum(counts)

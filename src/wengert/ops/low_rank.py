@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from wengert import errors, return_types
+from wengert.backends.selection import backend_of
 from wengert.core.tensor import wrap
 from wengert.generator import default_generator
 from wengert.ops.indices import raw
@@ -86,6 +85,7 @@ def lobpcg(
     (..., m, k). `linalg.eigh` computes them to full precision. The parameters that control torch's iteration are ignored.
 
     Derivative: that of the steps, through `linalg.eigh` and `linalg.cholesky`."""
+    xp = backend_of(A)
     count = k if k is not None else X.shape[-1] if X is not None else n or 1
     if not 0 < count <= A.shape[-1]:
         raise errors.ElementError(f"q(={count}) must be non-negative integer and not greater than min(m, n)={A.shape[-1]}")
@@ -95,7 +95,7 @@ def lobpcg(
         half = F.linalg_solve_triangular(root, A, upper=False)
         A = F.linalg_solve_triangular(root, adjoint(F, half), upper=False)
     values, vectors = F.linalg_eigh(A)
-    order = np.arange(A.shape[-1])[::-1] if largest is None or largest else np.arange(A.shape[-1])
+    order = xp.arange(A.shape[-1])[::-1] if largest is None or largest else xp.arange(A.shape[-1])
     index = wrap(order[:count].copy())
     values, vectors = F.index_select(values, -1, index), F.index_select(vectors, -1, index)
     if root is not None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import log, pi
 from typing import Any
 
-import numpy as np
-
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.kernels import losses as kernels
 from wengert.ops.indices import are_inside, raw
 from wengert.ops.reductions import check_floating, reduce_losses, reduction_of
@@ -68,6 +67,7 @@ def gaussian_nll_loss(F, input, target, var, full=False, eps=1e-6, reduction="me
 
     Derivative, with v = max(var, eps): (input - target) / v in input, its negative in target, and
     (1 - (input - target)**2 / v) / (2 v) in var, also where var < eps."""
+    xp = backend_of(input)
     if isinstance(var, (int, float)):
         if var < 0:
             raise errors.ElementError("var has negative entry/entries")
@@ -81,7 +81,7 @@ def gaussian_nll_loss(F, input, target, var, full=False, eps=1e-6, reduction="me
         raise errors.ElementError(f"{reduction} is not valid")
     if bool((raw(var) < 0).any()):
         raise errors.ElementError("var has negative entry/entries")
-    var = var + np.maximum(np.asarray(eps, raw(var).dtype) - raw(var), 0)
+    var = var + xp.maximum(xp.asarray(eps, raw(var).dtype) - raw(var), 0)
     losses = 0.5 * (F.log(var) + (input - target) ** 2 / var)
     if full:
         losses = losses + 0.5 * log(2 * pi)
@@ -299,8 +299,9 @@ def _margin_excess(F: Any, x: Any, target: Any, margin: float) -> tuple[Any, Any
     """Return (excess, index): max(0, margin - x[target] + x) for each class, 0 for the target; target as an (n, 1) index.
 
     x: (n, classes)."""
+    xp = backend_of(x)
     index = F.reshape(target, shape=(-1, 1))
-    others = np.arange(x.shape[1]) != raw(target).reshape(-1, 1)
+    others = xp.arange(x.shape[1]) != raw(target).reshape(-1, 1)
     gap = margin - F._pick(x, index, dim=1) + x
     return _positive_part(F, gap * others.astype(raw(x).dtype)), index
 
@@ -325,9 +326,10 @@ def _multi_margin_loss(xp, x, target, weights=None, *, p, margin, reduction):
 
 @_multi_margin_loss.vjp("x", flat=True)
 def _(F, ct, x, target, weights, p, margin, reduction):
+    xp = backend_of(ct)
     rows = x if x.ndim == 2 else F.reshape(x, shape=(1, -1))
     if not F.is_tensor:
-        loss_ct = np.asarray(_unreduced_cotangent(ct, rows.shape[0], reduction), x.dtype)
+        loss_ct = xp.asarray(_unreduced_cotangent(ct, rows.shape[0], reduction), x.dtype)
         found = kernels.class_margins(rows, target.reshape(-1), weights, margin, p == 2, loss_ct)
         if found is not None:
             return found.reshape(x.shape)
@@ -402,9 +404,10 @@ def _multilabel_slopes(xp, x, target):
 
 @_multilabel_margin_loss.vjp("x", flat=True)
 def _(F, ct, x, target, reduction):
+    xp = backend_of(ct)
     if not F.is_tensor:
         rows, labels = (a if a.ndim == 2 else a.reshape(1, -1) for a in (x, target))
-        found = kernels.label_margins(rows, labels, np.asarray(_unreduced_cotangent(ct, rows.shape[0], reduction), x.dtype))
+        found = kernels.label_margins(rows, labels, xp.asarray(_unreduced_cotangent(ct, rows.shape[0], reduction), x.dtype))
         if found is not None:
             return found.reshape(x.shape)
     slopes = F._multilabel_slopes(x, target)

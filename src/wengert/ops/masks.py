@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import backend_of, face_of, is_array
 from wengert.core.dispatch import call
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
-from wengert.ops.faces import array_face
 from wengert.ops.indices import as_storable, as_tensor, broadcast_shape, private_index, raw, zero_dim_value
 from wengert.ops.inplace import write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain
@@ -39,7 +39,9 @@ def _as_bool_mask(op: str, mask: Any) -> Any:
 
 
 def _fill_masked(x: Any, mask: Any, value: Any) -> None:
-    np.copyto(x, as_storable(value, x.dtype), casting="unsafe", where=mask)
+    xp = backend_of(x)
+    value = as_storable(value, x)
+    xp.copyto(x, value, casting="unsafe", where=mask)
 
 
 @linear(
@@ -50,8 +52,8 @@ def _masked_fill(xp, x, mask, value):
     """A copy of x with value where mask is True; x and mask broadcast against each other.
 
     Derivative: in x 0 where mask is True, 1 elsewhere; in value the sum of the cotangent where mask is True."""
-    value = as_storable(value, x.dtype)
-    if isinstance(value, np.ndarray) and value.dtype != x.dtype:
+    value = as_storable(value, x)
+    if is_array(value) and value.dtype != x.dtype:
         if value.dtype.kind == "c" and x.dtype.kind != "c" and value.imag:
             raise errors.value_overflow(dtypes.from_numpy_dtype(x.dtype).c_name)
         value = xp.cast(value, x.dtype)
@@ -72,7 +74,7 @@ def _(F, ct, mask):
 
 
 def _masked_fill_array(x: Any, mask: Any, value: Any) -> Any:
-    return array_face._masked_fill(x, mask, value)
+    return face_of(backend_of(x))._masked_fill(x, mask, value)
 
 
 @plain(method=True, array=_masked_fill_array)
@@ -107,8 +109,9 @@ def _check_mask_fits(x: Any, mask: Any) -> None:
 
 
 def _scatter_masked(x: Any, mask: Any, source: Any) -> None:
-    where = private_index(mask if mask.shape == x.shape else np.broadcast_to(mask, x.shape))
-    count = int(np.count_nonzero(where))
+    xp = backend_of(x)
+    where = private_index(mask if mask.shape == x.shape else xp.broadcast_to(mask, x.shape))
+    count = int(xp.count_nonzero(where))
     if source.size < count:
         raise errors.ShapeError("Number of elements of source < number of ones in mask")
     x[where] = source.reshape(-1)[:count]
@@ -183,8 +186,8 @@ def _masked_select(xp, x, mask):
 
 def _is_not_selected(x_shape, mask):
     """Mask, of x's shape, of the elements of x that masked_select does not read."""
-    shape = np.broadcast_shapes(x_shape, mask.shape)
-    picked = np.broadcast_to(mask, shape)
+    shape = np.broadcast_shapes(x_shape, raw(mask).shape)
+    picked = backend_of(mask).broadcast_to(raw(mask), shape)
     added = len(shape) - len(x_shape)
     repeated = tuple([i for i in range(len(shape)) if i < added or x_shape[i - added] != shape[i]])
     return ~picked.any(axis=repeated).reshape(x_shape)
@@ -192,10 +195,11 @@ def _is_not_selected(x_shape, mask):
 
 @_masked_select.vjp("x", untaken=_is_not_selected)
 def _(F, ct, x_shape, mask):
+    xp = backend_of(ct)
     shape = np.broadcast_shapes(x_shape, raw(mask).shape)
     if not shape:
         return F.sum(ct)
-    where = np.nonzero(np.broadcast_to(raw(mask), shape))
+    where = xp.nonzero(xp.broadcast_to(raw(mask), shape))
     if shape == x_shape:
         return F.read_cotangent(ct, shape=x_shape, index=where)
     added = len(shape) - len(x_shape)  # an element that broadcasting repeats gets the sum of its cotangents
@@ -215,4 +219,4 @@ def masked_select(F, input, mask):
     """
     mask = _as_bool_mask("masked_select", mask)
     broadcast_shape(input, mask)
-    return F._masked_select(input, mask)
+    return F._masked_select(input, mask if F.is_tensor else raw(mask))

@@ -11,6 +11,7 @@ import numpy as np
 
 from wengert import errors
 from wengert._forks import import_late
+from wengert.backends.selection import backend_of
 
 
 def check_square(op: str, x: Any) -> None:
@@ -68,8 +69,9 @@ def check_lu_pivots(op: str, LU: Any, pivots: Any) -> None:
 
 def identity_like(x: Any) -> Any:
     """Return identity matrices in the shape and dtype of x."""
-    eye = np.eye(*x.shape[-2:], dtype=x.dtype)
-    return eye if x.ndim == 2 else np.broadcast_to(eye, x.shape).copy()
+    xp = backend_of(x)
+    eye = xp.eye(*x.shape[-2:], dtype=x.dtype)
+    return eye if x.ndim == 2 else xp.broadcast_to(eye, x.shape).copy()
 
 
 def finite_part(xp: Any, A: Any) -> tuple[Any, Any]:
@@ -103,25 +105,27 @@ def lapack_function(name: str, dtype: Any) -> Any:
 
 def _getrf(matrix: Any) -> tuple[Any, Any, int]:
     """Return what LAPACK's getrf does: LU factors with partial pivoting, pivots from 0, and the number of the first zero pivot."""
+    xp = backend_of(matrix)
     factors, first_zero = matrix.copy(), 0
-    pivots = np.arange(min(matrix.shape), dtype=np.int32)
+    pivots = xp.arange(min(matrix.shape), dtype=np.int32)
     for i in range(len(pivots)):
-        pivots[i] = p = i + int(np.argmax(np.abs(factors[i:, i])))
+        pivots[i] = p = i + int(xp.argmax(xp.abs(factors[i:, i])))
         if factors[p, i] == 0:
             first_zero = first_zero or i + 1
             continue
         factors[[i, p]] = factors[[p, i]]
         factors[i + 1 :, i] /= factors[i, i]
-        factors[i + 1 :, i + 1 :] -= np.outer(factors[i + 1 :, i], factors[i, i + 1 :])
+        factors[i + 1 :, i + 1 :] -= xp.outer(factors[i + 1 :, i], factors[i, i + 1 :])
     return factors, pivots, first_zero
 
 
 def _potrf(matrix: Any, lower: int) -> tuple[Any, int]:
     """Return what LAPACK's potrf does: the lower Cholesky factor, and the order of the first indefinite minor, or 0."""
+    xp = backend_of(matrix)
     for order in (len(matrix), *range(1, len(matrix))):
         try:
-            factor = np.linalg.cholesky(matrix[:order, :order])
-        except np.linalg.LinAlgError:
+            factor = xp.linalg.cholesky(matrix[:order, :order])
+        except xp.linalg.LinAlgError:
             if order < len(matrix):
                 return matrix, order
         else:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.core.tensor import wrap
 from wengert.ops.indices import raw
 from wengert.ops.registry import composite
@@ -26,9 +27,10 @@ def _project(
 
 def _as_additive_mask(mask: Any, dtype: Any, name: str) -> Any:
     """Return the mask as numbers to add to the scores: -inf where a bool mask is True, 0 elsewhere."""
+    xp = backend_of(mask)
     array = raw(mask)
     if array.dtype.kind == "b":
-        return wrap(np.where(array, -np.inf, 0.0).astype(dtype))
+        return wrap(xp.where(array, -np.inf, 0.0).astype(dtype))
     if array.dtype.kind not in "fV":
         raise errors.AttentionShapeError(f"only bool and floating types of {name} are supported")
     return mask

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.core.tensor import wrap
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import raw
@@ -46,14 +47,15 @@ def native_batch_norm(F, input, weight, bias, running_mean, running_var, trainin
     """Return (batch_norm, mean, 1 / sqrt(variance + eps)). The last two have the shape (C,) in training; otherwise they are empty.
 
     Derivative: as batch_norm."""
+    xp = backend_of(input)
     out = F.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
     array = raw(input)
     kind = np.dtype(np.float32) if array.dtype.itemsize == 2 else array.dtype
     if not training:
-        return out, wrap(np.zeros(0, kind)), wrap(np.zeros(0, kind))
+        return out, wrap(xp.zeros(0, kind)), wrap(xp.zeros(0, kind))
     over = (0, *range(2, array.ndim))
     variance = array.astype(kind).var(axis=over)
-    return out, wrap(array.astype(kind).mean(axis=over)), wrap((1 / np.sqrt(variance + eps)).astype(kind))
+    return out, wrap(array.astype(kind).mean(axis=over)), wrap((1 / xp.sqrt(variance + eps)).astype(kind))
 
 
 @composite()

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import backend_for, is_array, others
 from wengert.core.leaving import warn_of_number
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.tensor import TensorBase
@@ -33,7 +34,9 @@ def array_of(data: Any, dtype: Any = None, *, integers_to_float: bool = False) -
         return _array_of_sequence(data, dtype, integers_to_float)
     if isinstance(data, TensorBase):
         data = data._array
-    if isinstance(data, np.ndarray):
+    if not others and hasattr(type(data), "__cuda_array_interface__"):
+        backend_for("cuda")
+    if is_array(data):
         array = own_array(data)
         dtypes.from_numpy_dtype(array.dtype)  # raises for a dtype that no tensor can have
         return array if dtype is None or array.dtype == dtype else cast_array(array, dtype)
@@ -142,7 +145,7 @@ def _tensors_to_arrays(data: Any, found: list[Any]) -> Any:
     if isinstance(data, TensorBase):
         warn_of_number(data)
         data = data._array.reshape(()) if data._array.size == 1 else data._array
-    if isinstance(data, (np.ndarray, np.generic)):
+    if (is_array(data) or isinstance(data, np.generic)):
         found.append(dtypes.from_numpy_dtype(data.dtype))
         return data
     if isinstance(data, _NUMBERS):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from wengert import dtypes, errors
+from wengert.backends.selection import backend_of
 from wengert.kernels import memory, places, rows
 from wengert.ops.blas import matrix_product
 from wengert.ops.dims import normalize_dims
@@ -187,7 +186,7 @@ def _row_factors(xp, x, ct, *, padding_idx, by_frequency):
 def _scatter_rows(xp, x, index, *, rows):
     """Zeros of shape (rows, m) with the rows of x, (..., m), added at index, (...)."""
     flat = x.reshape(index.size, x.shape[-1])
-    out = memory.new_zeros((rows, x.shape[-1]), x.dtype)
+    out = memory.new_zeros((rows, x.shape[-1]), x.dtype, x)
     if index.size and not places.write_along(places.ADD, out, index.reshape(-1), flat, 0, False):
         # Sorting the indices and adding up each run of equal ones is many times faster than adding row by row.
         order = xp.argsort(index.reshape(-1), kind="stable")
@@ -235,7 +234,7 @@ def _dropout_noise(xp, x, *, p, independent_dims=None):
     shape = x.shape if independent_dims is None else x.shape[:independent_dims] + (1,) * (x.ndim - independent_dims)
     if p == 1:
         return xp.zeros(shape, x.dtype)
-    drawn = default_generator.uniform_like(x if independent_dims is None else xp.empty(shape))
+    drawn = xp.asarray(default_generator.uniform_like(x if independent_dims is None else xp.empty(shape)))
     return (drawn < 1 - p) * x.dtype.type(1 / (1 - p))
 
 
@@ -351,9 +350,10 @@ def _layer_norm(xp, x, weight=None, bias=None, *, dims, eps):
 
 @_layer_norm.vjp("x", "weight", "bias")
 def _(F, ct, x, weight, mean, rstd, dims):
+    xp = backend_of(ct)
     if not F.is_tensor and ct[1] is None and ct[2] is None:
         needs = 5 if weight is None else 7
-        found = rows.standardize_cotangent(np.ascontiguousarray(ct[0]), x, mean, rstd, weight, needs)
+        found = rows.standardize_cotangent(xp.ascontiguousarray(ct[0]), x, mean, rstd, weight, needs)
         if found is not None:
             shape = x.shape[x.ndim - dims :]
             return found[0], None if weight is None else found[1].reshape(shape), found[2].reshape(shape)

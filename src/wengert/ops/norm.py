@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.kernels import rows
 from wengert.ops.blas import add_up
 from wengert.ops.indices import raw
@@ -75,8 +76,9 @@ def _standardize(xp, x, weight=None, bias=None, *, groups, eps, node):
 
 @_standardize.vjp("x", "weight", "bias")
 def _(F, ct, x, weight, mean, rstd, groups):
+    xp = backend_of(ct)
     if not F.is_tensor and ct[0] is not None and ct[1] is None and ct[2] is None:
-        found = rows.normalize_cotangent(np.ascontiguousarray(ct[0]), np.ascontiguousarray(x), mean, rstd, weight, groups)
+        found = rows.normalize_cotangent(xp.ascontiguousarray(ct[0]), xp.ascontiguousarray(x), mean, rstd, weight, groups)
         if found is not None:
             return found if weight is not None else (found[0], None, found[2])
     grouped, over = _grouped_shape(tuple(x.shape), groups)
@@ -183,6 +185,7 @@ def _refuse_gradients(**running: Any) -> None:
 def _batch_norm(
     F: Any, x: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float
 ) -> Any:
+    xp = backend_of(x)
     channels = x.shape[1] if x.ndim > 1 else 0
     if not training:
         for name, running in (("running_mean", running_mean), ("running_var", running_var)):
@@ -197,7 +200,7 @@ def _batch_norm(
     if not training:
         # Copies, because training before the backward pass may update the running tensors in place.
         mean, variance = (raw(r).astype(_statistics_dtype(array)) for r in (running_mean, running_var))
-        return F._rescale(x, mean, 1 / np.sqrt(variance + variance.dtype.type(eps)), weight, bias)
+        return F._rescale(x, mean, 1 / xp.sqrt(variance + variance.dtype.type(eps)), weight, bias)
     out, mean, rstd = F._standardize(x, weight, bias, groups=0, eps=eps, node="NativeBatchNormBackward0")
     if running_mean is not None:
         n = array.size // max(channels, 1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert._forks import import_late
+from wengert.backends.selection import backend_of
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
 from wengert.ops.faces import tensor_face
@@ -104,8 +105,9 @@ def map_(self, tensor, callable):
     """Replace each element a by callable(a, b), where b is the corresponding element of `tensor`, and return self.
 
     tensor: broadcasts to self's shape. Raises RuntimeError if one of them requires grad."""
+    xp = backend_of(self)
     _check_unrecorded(self, "map_")
     _check_unrecorded(tensor, "map_")
     with unrecorded_write(self):
-        self._array[...] = _map_elements(callable, self._array, np.broadcast_to(tensor._array, self._array.shape))
+        self._array[...] = _map_elements(callable, self._array, xp.broadcast_to(tensor._array, self._array.shape))
     return self

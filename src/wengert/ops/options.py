@@ -6,9 +6,10 @@ from operator import index as as_int
 from typing import Any
 
 from wengert import dtypes, errors
+from wengert.backends.selection import move
 from wengert.core.tensor import TensorBase, is_differentiable, wrap
 from wengert.core.views import store_out
-from wengert.devices import check_device
+from wengert.devices import check_device as check_device, is_default_cpu, place_of as place_of
 
 _IGNORED = frozenset({"layout", "pin_memory", "memory_format"})
 
@@ -17,10 +18,10 @@ def tensor_from(op: str, array: Any, options: dict[str, Any]) -> Any:
     """Return the tensor of a new array, with device=, requires_grad= and out= of a creation function applied.
 
     Raises TypeError for an option that creation functions do not have."""
-    if not options:
+    if not options and is_default_cpu():
         return wrap(array)
     requires_grad = options.pop("requires_grad", False)
-    check_device(options.pop("device", None))
+    array = move(array, place_of(options.pop("device", None)))
     out = options.pop("out", None)
     for name in options:
         if name not in _IGNORED:

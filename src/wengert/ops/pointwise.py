@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from wengert import errors
-from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import backend_of, move
 from wengert.ops.registry import INT_TO_FLOAT, NONE, alias, composite, linear, pointwise
 from wengert.ops.values import is_complex, kind_of
 
@@ -125,7 +125,11 @@ def _(F, ct):
     return ct
 
 
-@linear(promote=NONE, node="CopyBackwards", array=numpy_backend.cast, keyword_only=(), moves=True, **_PRIVATE)
+def _cast_array(x, dtype):
+    return backend_of(x).cast(x, dtype)
+
+
+@linear(promote=NONE, node="CopyBackwards", array=_cast_array, keyword_only=(), moves=True, **_PRIVATE)
 def cast(xp, x, *, dtype):
     """x cast to a NumPy dtype, as to() does. A real dtype takes the real part of complex numbers.
 
@@ -136,6 +140,19 @@ def cast(xp, x, *, dtype):
 @cast.vjp("x")
 def _(F, ct):
     return ct
+
+
+@linear(promote=NONE, node="CopyBackwards", moves=True, **_PRIVATE)
+def _to_device(xp, x, *, place, source):
+    """x on the device `place`, "cpu" or "cuda:0". source: the device of x.
+
+    Derivative: the cotangent, on x's device."""
+    return move(x, place)
+
+
+@_to_device.vjp("x")
+def _(F, ct, place, source):
+    return F._to_device(ct, place=source, source=place)
 
 
 alias("negative", neg)

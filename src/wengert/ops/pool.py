@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import face_of
 from wengert.core.modes import NO_GRAD, flags
 from wengert.kernels import windows as kernels
-from wengert.ops.faces import array_face
 from wengert.ops.indices import raw
 from wengert.ops.pool_arguments import pool_sizes, size_of_output, unpool_size, window_divisors, windows_of
 from wengert.ops.registry import NONE, composite, general, linear
@@ -101,7 +101,7 @@ def _max_values(xp, x, *, windows):
     """Maxima of the windows of x, without their indices. Derivative: the cotangent at the indices that _max_pool finds."""
     w = windows
     found = kernels.max_pool(xp.ascontiguousarray(x), w.kernel, w.stride, w.padding, w.dilation, w.count, False)
-    return array_face._max_pool(x, windows=w, node="")[0] if found is None else found
+    return face_of(xp)._max_pool(x, windows=w, node="")[0] if found is None else found
 
 
 def _row_argmax(xp: Any, rows: Any) -> Any:

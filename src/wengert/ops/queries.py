@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.core.mirrors import CONJUGATE, NEGATIVE, relation_of
 from wengert.ops.indices import checked
 from wengert.ops.inplace import unrecorded_write
@@ -115,15 +116,16 @@ def map2_(self, x, y, callable):
     """Replace each element a by callable(a, b, c), with the corresponding elements b of x and c of y; return the tensor.
 
     x, y: broadcast to the tensor's shape. Raises RuntimeError if one of the three requires grad."""
+    xp = backend_of(self)
     for tensor in (self, x, y):
         if tensor.requires_grad:
             raise errors.GraphError(
                 "Can't call map2_() on Variable that requires grad. Use var.detach().map2_() instead."
             )
-    arrays = [np.broadcast_to(t._array, self._array.shape).flat for t in (self, x, y)]
+    arrays = [xp.broadcast_to(t._array, self._array.shape).flat for t in (self, x, y)]
     values = [callable(*[e.item() for e in elements]) for elements in zip(*arrays, strict=True)]
     with unrecorded_write(self):
-        self._array[...] = np.array(values, self._array.dtype).reshape(self._array.shape)
+        self._array[...] = xp.array(values, self._array.dtype).reshape(self._array.shape)
     return self
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import beside, device_name, is_array, to_host
 from wengert.core.dispatch import propagate_volatile
 from wengert.core.tensor import TensorBase, wrap
 from wengert.generator import Generator, generator_of, in_memory_order
@@ -27,7 +28,7 @@ from wengert.ops.registry import NONE, composite, creation, general, plain
 def _samples_of(distribution: str, parameters: tuple[Any, ...], array: Any) -> Any:
     from wengert.ops.stochastic import samples_of  # rewards for samples are rarely used
 
-    return samples_of(distribution, parameters, array)
+    return samples_of(distribution, parameters, beside(array, *map(raw, parameters)))
 
 
 # -- arrays of random numbers ------------------------------------------------------------------------------------------
@@ -151,6 +152,7 @@ def randperm(n, *, generator=None, dtype=None, **options):
 def _drawn_like(op: str, input: Any, dtype: Any, draw: Callable[[tuple, Any], Any], options: Any) -> Any:
     """Tensor of draw(shape, dtype) with the shape and memory order of input, and its dtype if dtype is None."""
     array = raw(checked(op, input))
+    options.setdefault("device", device_name(array))
     wanted = array.dtype if dtype is None else numpy_dtype(dtype)
     return tensor_from(op, in_memory_order(array, lambda shape: draw(shape, wanted)), options)
 
@@ -190,7 +192,7 @@ def _draw_bernoulli(generator: Any, p: Any, array: Any) -> Any:
     """Draw 1 with probability p, else 0, in the shape, dtype and memory order of an array.
 
     Probabilities in float32 or in a 16-bit dtype, in an array, are compared with float32 numbers, others with float64 numbers."""
-    is_single = isinstance(p, np.ndarray) and dtypes.is_floating_point(p.dtype) and p.dtype.itemsize <= 4
+    is_single = is_array(p) and dtypes.is_floating_point(p.dtype) and p.dtype.itemsize <= 4
     p = p.astype(np.float32) if is_single else p
     draws = in_memory_order(array, lambda shape: _draw_uniform(generator, shape, np.dtype(np.float32 if is_single else np.float64)))
     return np.asarray(draws < p).astype(array.dtype)
@@ -204,15 +206,16 @@ def bernoulli(input, p=None, *, generator=None):
     only gives shape and dtype. Raises RuntimeError for probabilities out of range.
 
     Derivative: none. If the probabilities require grad, reinforce() gives them the gradient of the expected reward."""
-    array = raw(checked("bernoulli", input))
+    array = to_host(raw(checked("bernoulli", input)))
     if p is None:
         if not dtypes.is_floating_point(array.dtype):
             raise errors.unsupported_dtype("bernoulli_tensor_cpu_p_", array.dtype)
         p = input
         _check_probability(array, "p_in")
     else:
-        _check_probability(raw(p), "p")
-    samples = _samples_of("bernoulli", (p,), _draw_bernoulli(generator, raw(p), np.empty(array.shape, array.dtype)))
+        _check_probability(to_host(raw(p)), "p")
+    drawn = _draw_bernoulli(generator, to_host(raw(p)), np.empty(array.shape, array.dtype))
+    samples = _samples_of("bernoulli", (p,), beside(drawn, raw(input)))
     propagate_volatile((input,), (samples,))
     return samples
 
@@ -231,7 +234,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
     >>> wengert.multinomial(wengert.tensor([0.0, 1.0]), 3, replacement=True)
     tensor([1, 1, 1])
     """
-    weights = raw(checked("multinomial", input))
+    weights = to_host(raw(checked("multinomial", input)))
     _check_weights(weights, num_samples, replacement)
     rows, source = np.atleast_2d(weights), generator_of(generator)
     if replacement and num_samples > 1:
@@ -278,9 +281,9 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, **option
 
     Derivative: none. If mean or std requires grad, reinforce() gives it the gradient of the expected reward."""
     parameters = (mean, std)
-    mean, std = raw(mean), raw(std)
+    mean, std = to_host(raw(mean)), to_host(raw(std))
     _check_std(std)
-    arrays = [x for x in (mean, std) if isinstance(x, np.ndarray)]
+    arrays = [x for x in (mean, std) if is_array(x)]
     if size is not None:
         if arrays:
             raise errors.ArgumentError("normal() takes a size only where mean and std are numbers")
@@ -299,14 +302,14 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, **option
 
 def _check_std(std: Any) -> None:
     if not np.all(np.asarray(std) >= 0):
-        if isinstance(std, np.ndarray):
+        if is_array(std):
             raise errors.ShapeError("normal expects all elements of std >= 0.0")
         raise errors.ShapeError(f"normal expects std >= 0.0, but found std {std:g}")
 
 
 def _scaled(drawn: Any, mean: Any, std: Any) -> Any:
     """Return drawn * std + mean in drawn's dtype. A number is the mean of both parts of complex numbers, as in torch."""
-    if drawn.dtype.kind == "c" and not isinstance(mean, np.ndarray):
+    if drawn.dtype.kind == "c" and not is_array(mean):
         mean = complex(mean, mean)
     return np.asarray(drawn * std + mean).astype(drawn.dtype, copy=False)
 
@@ -316,14 +319,14 @@ def poisson(input, generator=None):
     """Draw from Poisson distributions with the rates in input, in input's dtype. The sample has no history.
 
     input: any shape, floating, >= 0. Raises RuntimeError for other rates."""
-    rates = raw(checked("poisson", input))
+    rates = to_host(raw(checked("poisson", input)))
     if not dtypes.is_floating_point(rates.dtype):
         raise errors.unsupported_dtype("poisson_cpu", rates.dtype)
     if not np.all(rates >= 0):
         raise errors.ShapeError("invalid Poisson rate, expected rate to be non-negative")
     if not np.all(rates < _MAX_RATE):
         raise errors.ShapeError(f"poisson: expected rates below {_MAX_RATE:g}, but found {rates.max():g}")
-    return wrap(_draw_by_rejection(generator, _POISSON, rates))
+    return wrap(beside(_draw_by_rejection(generator, _POISSON, rates), raw(input)))
 
 
 @plain()
@@ -331,9 +334,9 @@ def binomial(count, prob, generator=None):
     """Draw from binomial distributions: the number of successes in count trials of probability prob.
 
     count, prob: tensors that broadcast; the result has prob's dtype and no history."""
-    n, p = raw(checked("binomial", count, "count")), raw(prob)
+    n, p = to_host(raw(checked("binomial", count, "count"))), to_host(raw(prob))
     _check_probability(p, "prob")
-    return wrap(_draw_by_rejection(generator, _BINOMIAL, np.trunc(n), p).astype(p.dtype, copy=False))
+    return wrap(beside(_draw_by_rejection(generator, _BINOMIAL, np.trunc(n), p).astype(p.dtype, copy=False), raw(prob)))
 
 
 @general(complex=False, node="StandardGammaBackward0", method=False)

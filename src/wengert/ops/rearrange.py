@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.core.tensor import TensorBase, wrap
 from wengert.kernels import memory
 from wengert.ops.dims import as_dims, normalize_dim, unrepeated_dims
@@ -215,9 +214,10 @@ def repeat_interleave(F, input, repeats=None, dim=None, *, output_size=None):
     >>> wengert.tensor([1, 2]).repeat_interleave(wengert.tensor([1, 3]))
     tensor([1, 2, 2, 2])
     """
+    xp = backend_of(input)
     if repeats is None:
         counts = _repeat_counts(input)
-        places = np.repeat(np.arange(counts.size), counts)
+        places = xp.repeat(xp.arange(counts.size), counts)
         return wrap(places) if F.is_tensor else places
     if dim is None:
         input, dim = F.reshape(input, shape=(prod(input.shape),)), 0
@@ -232,11 +232,12 @@ def repeat_interleave(F, input, repeats=None, dim=None, *, output_size=None):
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "
             f"input.size({dim}) = {size}"
         )
-    return F.index_select(input, dim, np.repeat(np.arange(size), counts))
+    return F.index_select(input, dim, xp.repeat(xp.arange(size), counts))
 
 
 def _repeat_counts(repeats: Any) -> Any:
-    counts = np.array(repeats._array if isinstance(repeats, TensorBase) else repeats, ndmin=1)
+    xp = backend_of(repeats)
+    counts = xp.array(repeats._array if isinstance(repeats, TensorBase) else repeats, ndmin=1)
     if counts.dtype.kind not in "iu":
         raise errors.ShapeError("repeats has to be Long or Int tensor")
     if counts.ndim > 1:
@@ -267,7 +268,7 @@ def diag_embed(xp, x, *, offset=0, dim1=-2, dim2=-1):
         raise errors.same_diagonal_dims(dim1, dim2)
     n = x.shape[-1]
     size = n + abs(offset)
-    result = memory.new_zeros((*x.shape[:-1], size, size), x.dtype)
+    result = memory.new_zeros((*x.shape[:-1], size, size), x.dtype, x)
     if n:
         start = offset if offset >= 0 else -offset * size  # index of the diagonal's first element in the flat matrix
         result.reshape(*x.shape[:-1], size * size)[..., start : start + n * (size + 1) : size + 1] = x

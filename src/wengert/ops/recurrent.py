@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of, face_of
 from wengert.kernels import scans
-from wengert.ops.faces import array_face
 from wengert.ops.indices import raw
 from wengert.ops.registry import composite, general
 
@@ -125,7 +125,7 @@ def _lstm_steps(xp, sums, hidden0, cell0, weight, *, sizes, backward):
     found = scans.lstm_steps(*map(xp.ascontiguousarray, (sums, hidden0, cell0, weight)), sizes, backward)
     if found is not None:
         return found
-    F, size = array_face, weight.shape[1]
+    F, size = face_of(xp), weight.shape[1]
     hidden, cells = (xp.empty((len(sums), size), sums.dtype) for _ in range(2))
     gates = xp.empty_like(sums)
     for step in _steps_in_time(sizes, backward):
@@ -192,13 +192,14 @@ def _is_complex(x: Any) -> bool:
 
 def _last_rows(F: Any, states: Any, sizes: list[int], backward: bool) -> Any:
     """Return each sequence's state after its last step. states: those of all steps."""
+    xp = backend_of(states)
     if len(sizes) == 1:
         return states
     if backward or sizes[-1] == sizes[0]:
         return F.narrow(states, 0, 0 if backward else states.shape[0] - sizes[0], sizes[0])
-    firsts = np.cumsum([0, *sizes])
-    lasts = np.searchsorted(-np.array(sizes), -np.arange(sizes[0]), side="left") - 1
-    return F.index_select(states, 0, firsts[lasts] + np.arange(sizes[0]))
+    firsts = xp.cumsum([0, *sizes])
+    lasts = xp.searchsorted(-xp.array(sizes), -xp.arange(sizes[0]), side="left") - 1
+    return F.index_select(states, 0, firsts[lasts] + xp.arange(sizes[0]))
 
 
 def _run_lstm(

@@ -86,7 +86,7 @@ from wengert.core.watched import own_code
 from wengert.core.writing import make_inplace_method, make_inplace_operator
 from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME, check_can_write
 from wengert.ops.casts import CASTS
-from wengert.ops.faces import array_face, tensor_face
+from wengert.ops.faces import WITHOUT_ARRAY_FORM, array_face, tensor_face
 from wengert.ops.families import INPLACE_FUNCTIONS, register_family_of
 from wengert.ops.interception import InplaceForm, Signed, overridable, shown
 
@@ -460,6 +460,8 @@ def _decorator(kind: str) -> Callable[..., Any]:
             op = Operation(forward, kind, settings)
             OPS[op.name] = op
             setattr(array_face, op.name, array or _array_form(op, forward))
+            if array is None:
+                WITHOUT_ARRAY_FORM[op.name] = op
             setattr(tensor_face, op.name, op.function)
             return op
 
@@ -484,6 +486,8 @@ def composite(**settings: Any) -> Callable[[Callable[..., Any]], Composite]:
         op = Composite(fn, settings)
         OPS[op.name] = op
         setattr(array_face, op.name, array or partial(fn, array_face))
+        if array is None:
+            WITHOUT_ARRAY_FORM[op.name] = op
         setattr(tensor_face, op.name, partial(op.on_tensors, tensor_face))
         return op
 

@@ -98,16 +98,16 @@ def resample(xp: Any, x: Any, axis: int, table: Table) -> Any:
     after = (1,) * (x.ndim - axis - 1)
     out = None
     for t, rows in enumerate(table.rows):
-        part = xp.take(x, table.index[t], axis=axis)
+        part = xp.take(x, xp.asarray(table.index[t]), axis=axis)
         if table.weight is not None:
-            part *= table.weight[t].reshape(-1, *after).astype(x.real.dtype)
+            part *= xp.asarray(table.weight[t].reshape(-1, *after).astype(x.real.dtype))
         if out is None:
             if isinstance(rows, slice):
                 out = part
                 continue
             out = xp.zeros((*x.shape[:axis], table.size, *x.shape[axis + 1 :]), x.dtype)
         where = (slice(None),) * axis
-        out[(*where, rows)] += part
+        out[(*where, rows if isinstance(rows, slice) else xp.asarray(rows))] += part
     return xp.zeros((*x.shape[:axis], table.size, *x.shape[axis + 1 :]), x.dtype) if out is None else out
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, linear, nondifferentiable
 from wengert.ops.resampling import Table, resample
@@ -29,9 +30,10 @@ def _output_distance(source: int, size: int, scale: float | None, align_corners:
 
 def _cubic_kernel(t: Any, a: float) -> Any:
     """Cubic convolution kernel with parameter a at distances t >= 0."""
+    xp = backend_of(t)
     near = ((a + 2) * t - (a + 3)) * t * t + 1
     far = ((t - 5) * t + 8) * t * a - 4 * a
-    return np.where(t < 1, near, np.where(t < 2, far, 0.0))
+    return xp.where(t < 1, near, xp.where(t < 2, far, 0.0))
 
 
 def _nearest_table(source: int, size: int, scale: float | None, exact: bool) -> Table:
@@ -249,7 +251,7 @@ def _affine_grid(xp, theta, *, size, align_corners):
 
 @_affine_grid.vjp("theta")
 def _(F, ct, size, align_corners):
-    base = _base_grid(np, size, align_corners, raw(ct).dtype)
+    base = _base_grid(backend_of(ct), size, align_corners, raw(ct).dtype)
     rows = F.reshape(ct, shape=(ct.shape[0], base.shape[0], len(size)))
     return F.matmul(F.transpose(rows, dim0=1, dim1=2), base)
 

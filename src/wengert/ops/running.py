@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from wengert import errors, return_types
+from wengert.backends.selection import backend_of
 from wengert.kernels import scans
 from wengert.ops.dims import as_dims, normalize_dim, unrepeated_dims
 from wengert.ops.indices import Along, raw
@@ -122,10 +121,11 @@ def _complex_logcumsumexp(xp: Any, x: Any, dim: int) -> Any:
 
 def _decays(F: Any, out: Any, dim: int, ahead: bool) -> Any:
     """exp(previous - current) for each result along dim; 1 for the first. ahead: exp(current - next); 1 for the last."""
+    xp = backend_of(out)
     size = out.shape[dim]
     earlier, later = F.narrow(out, dim, 0, size - 1), F.narrow(out, dim, 1, size - 1)
     steps = earlier - later
-    if not np.isfinite(raw(out)).all():
+    if not xp.isfinite(raw(out)).all():
         steps = F.where(raw(earlier) == raw(later), 0.0, steps)  # the difference of equal infinities would be NaN
     decays, one = F.exp(steps), F.ones_like(F.narrow(out, dim, 0, 1))
     return F.cat([decays, one] if ahead else [one, decays], dim=dim)

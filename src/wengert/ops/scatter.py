@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import backend_of, is_array
 from wengert.core.tensor import TensorBase, wrap
 from wengert.kernels import memory, places
 from wengert.ops.dims import normalize_dim
@@ -34,7 +35,7 @@ from wengert.ops.registry import NONE, composite, linear, plain
 
 def _leading_part(index: Any, shape: tuple, source: Any, dim: int) -> Any:
     """Return the leading part of source, of index's shape, that scatter writes into an array of the given shape."""
-    if not isinstance(source, np.ndarray) or not source.ndim:
+    if not is_array(source) or not source.ndim:
         return source
     if index.ndim != len(shape or (1,)) and index.ndim:
         raise errors.ShapeError("Index tensor must have the same number of dimensions as self tensor")
@@ -49,15 +50,17 @@ def _leading_part(index: Any, shape: tuple, source: Any, dim: int) -> Any:
 
 
 def _write_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
-    src = as_storable(src, x.dtype)
+    xp = backend_of(x)
+    src = as_storable(src, x)
     if not _write_by_kernel(places.PUT, x, index, src, dim):
         src = _leading_part(index, x.shape, src, dim)
-        np.atleast_1d(x)[mesh_of(index, x.shape, dim)] = src
+        xp.atleast_1d(x)[mesh_of(index, x.shape, dim)] = src
 
 
 def _write_by_kernel(kind: int, x: Any, index: Any, src: Any, dim: int) -> bool:
     """Write src into x at index, or combine it with x, by a kernel. Returns False if no kernel takes the arrays."""
-    values = src if isinstance(src, np.ndarray) else np.asarray(src, x.dtype)
+    xp = backend_of(x)
+    values = src if is_array(src) else xp.asarray(src, x.dtype)
     return index.ndim == x.ndim and bool(places.write_along(kind, x, index, values, dim, False))
 
 
@@ -92,9 +95,10 @@ def _(F, ct, index, src_shape, dim):
 
 
 def _add_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
+    xp = backend_of(x)
     if not _write_by_kernel(places.ADD, x, index, src, dim):
         src = _leading_part(index, x.shape, src, dim)
-        ArrayOps.add_at(np.atleast_1d(x), mesh_of(index, x.shape, dim), src, True)
+        ArrayOps.add_at(xp.atleast_1d(x), mesh_of(index, x.shape, dim), src, True)
 
 
 @linear(promote=NONE, node="ScatterAddBackward0", method=False, namespaces=())
@@ -149,10 +153,11 @@ def scatter(F, input, dim, index, src=None, *, value=None, reduce=None):
 
 
 def _scatter_reduced(F: Any, input: Any, index: Any, src: Any, dim: int, reduce: str) -> Any:
+    xp = backend_of(input)
     if reduce not in ("add", "multiply"):
         raise errors.ShapeError("reduce argument must be either add or multiply.")
     if not isinstance(src, TensorBase):
-        src = wrap(np.full(raw(index).shape, src, raw(input).dtype))
+        src = wrap(xp.full(raw(index).shape, src, raw(input).dtype))
     if reduce == "add":
         return F._scatter_add(input, index, src, dim=dim)
     return F.scatter_reduce(input, dim, index, src, "prod")
@@ -161,9 +166,10 @@ def _scatter_reduced(F: Any, input: Any, index: Any, src: Any, dim: int, reduce:
 @plain(method=True, namespaces=())
 def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
     """In-place form of scatter."""
+    xp = backend_of(self)
     index, src, dim = _scatter_arguments("scatter", self, dim, index, value if src is None else src)
     if reduce == "add":
-        source = src if isinstance(src, TensorBase) else wrap(np.full(index.shape, src, self._array.dtype))
+        source = src if isinstance(src, TensorBase) else wrap(xp.full(index.shape, src, self._array.dtype))
         return scatter_add_.fn(self, dim, index, source)
     if reduce is not None:
         return self.copy_(self.scatter(dim, index, src, reduce=reduce))
@@ -199,6 +205,7 @@ def _index_arguments(op: str, x: Any, dim: Any, index: Any) -> tuple[Any, int]:
 
     An x without elements gives an empty index, because nothing is written. torch does not look at the index then, except for a
     dimension of size 0, where only index_add of several dimensions takes any index."""
+    xp = backend_of(x)
     index = as_tensor(index)
     array, dim = raw(index), normalize_dim(dim, x.ndim)
     if array.ndim > 1:
@@ -207,20 +214,21 @@ def _index_arguments(op: str, x: Any, dim: Any, index: Any) -> tuple[Any, int]:
         raise errors.UnsupportedDtypeError(f"{op}(): Expected dtype int32/int64 for index")
     size = x.shape[dim] if x.ndim else 1
     if not raw(x).size and (size or (op == "index_add_" and x.ndim > 1)):
-        return wrap(np.zeros(0, np.int64)), dim
+        return wrap(xp.zeros(0, np.int64)), dim
     if are_inside(array, -size if op == "index_fill_" else 0, size):
         return index, dim
     if op != "index_fill_":
         raise errors.TensorIndexError("index out of range in self")
     if not are_inside(array, -size, size):
         wrong = array[(array < -size) | (array >= size)]
-        raise errors.index_out_of_range(int(np.atleast_1d(wrong)[0]), dim, size)
+        raise errors.index_out_of_range(int(xp.atleast_1d(wrong)[0]), dim, size)
     return index, dim
 
 
 def _slices_at(x: Any, index: Any, dim: int) -> tuple[Any, tuple]:
     """Return (x with at least one dimension, NumPy's index of the slices `index` along dim)."""
-    return np.atleast_1d(x), (*((FULL,) * dim), np.array(index, ndmin=1))
+    xp = backend_of(x)
+    return xp.atleast_1d(x), (*((FULL,) * dim), xp.array(index, ndmin=1))
 
 
 def _source_arguments(op: str, x: Any, dim: Any, index: Any, source: Any) -> tuple[Any, int, Any]:
@@ -261,12 +269,13 @@ def _shape_words(shape: tuple) -> str:
 
 
 def _write_index_add(x: Any, index: Any, source: Any, *, dim: int, alpha: Any) -> None:
+    xp = backend_of(x)
     if alpha != 1:
-        source = np.asarray(source * np.asarray(alpha).astype(x.dtype), x.dtype)
+        source = xp.asarray(source * xp.asarray(alpha).astype(x.dtype), x.dtype)
     if places.write_along(places.ADD, x, index.reshape(-1), source, dim, False) is not None:
         return
     x, where = _slices_at(x, index, dim)
-    ArrayOps.add_at(x, where, np.atleast_1d(source), True)
+    ArrayOps.add_at(x, where, xp.atleast_1d(source), True)
 
 
 @linear(promote=NONE, node="IndexAddBackward0", method=False, namespaces=())
@@ -315,9 +324,10 @@ def index_add_(self, dim, index, source, *, alpha=1):
 
 
 def _write_index_copy(x: Any, index: Any, source: Any, *, dim: int) -> None:
+    xp = backend_of(x)
     if not places.write_along(places.PUT, x, index.reshape(-1), source, dim, False):
         x, where = _slices_at(x, index, dim)
-        x[where] = np.atleast_1d(source)
+        x[where] = xp.atleast_1d(source)
 
 
 @linear(promote=NONE, node="IndexCopyBackward0", method=False, namespaces=())
@@ -358,8 +368,9 @@ def index_copy_(self, dim, index, source):
 
 
 def _write_index_fill(x: Any, index: Any, value: Any, *, dim: int) -> None:
-    value = as_storable(value, x.dtype)
-    if not places.write_along(places.PUT, x, index.reshape(-1), np.asarray(value, x.dtype), dim, True):
+    xp = backend_of(x)
+    value = as_storable(value, x)
+    if not places.write_along(places.PUT, x, index.reshape(-1), xp.asarray(value, x.dtype), dim, True):
         x, where = _slices_at(x, index, dim)
         x[where] = value
 
@@ -384,8 +395,9 @@ def _(F, ct, index, dim):
 
 @_index_fill.vjp("value")
 def _(F, ct, index, dim):
+    xp = backend_of(ct)
     size = ct.shape[dim] if ct.ndim else 1
-    return F.sum(F._index_select(ct, np.unique(raw(index) % size), dim=dim))
+    return F.sum(F._index_select(ct, xp.unique(raw(index) % size), dim=dim))
 
 
 @composite(method=True)
@@ -400,9 +412,14 @@ def index_fill(F, input, dim, index, value):
     return F._index_fill(input, index, _fill_value(input, value), dim=dim)
 
 
+def _is_complex(value: Any) -> bool:
+    """Whether a number or an array is complex."""
+    return value.dtype.kind == "c" if hasattr(value, "dtype") else isinstance(value, complex)
+
+
 def _fill_value(x: Any, value: Any) -> Any:
     value = zero_dim_value(value, "index_fill_")
-    if raw(x).dtype.kind != "c" and np.iscomplexobj(raw(value)):
+    if raw(x).dtype.kind != "c" and _is_complex(raw(value)):
         raise errors.UnsupportedDtypeError(
             "index_fill_(): Converting complex Scalar to non-complex type is not supported"
         )
@@ -421,19 +438,20 @@ def index_fill_(self, dim, index, value):
 
 
 def _write_put(x: Any, index: Any, source: Any, *, accumulate: bool) -> None:
+    xp = backend_of(x)
     if not are_inside(index, -x.size, x.size):
         wrong = index[(index < -x.size) | (index >= x.size)]
         raise errors.TensorIndexError(
             f"out of range: tried to access index {int(wrong[0])} on a tensor of {x.size} elements."
         )
-    if isinstance(source, np.ndarray):
+    if is_array(source):
         source = source.reshape(index.shape)
     kind = places.ADD if accumulate else places.PUT
-    values = np.asarray(source, x.dtype).reshape(-1 if np.ndim(source) else ())
+    values = xp.asarray(source, x.dtype).reshape(-1 if getattr(source, "ndim", 0) else ())
     if x.flags.c_contiguous and places.write_along(kind, x.reshape(-1), index.reshape(-1), values, 0, True):
         return
-    flat = np.atleast_1d(x)
-    where = np.unravel_index(index % max(x.size, 1), flat.shape)
+    flat = xp.atleast_1d(x)
+    where = xp.unravel_index(index % max(x.size, 1), flat.shape)
     if accumulate:
         ArrayOps.add_at(flat, where, source, True)
     else:
@@ -500,7 +518,7 @@ def _replace(xp, x, src, *, index, node="SliceScatterBackward0"):
     Derivative: in x 0 at the index, 1 elsewhere; in src the cotangent at the index."""
     result = x.copy()
     region = result[(*index, ...)]
-    if isinstance(src, np.ndarray) and src.shape != region.shape:
+    if is_array(src) and src.shape != region.shape:
         raise errors.ShapeError(
             "expected src to have a size equal to the slice of self. src size = "
             f"{list(src.shape)}, slice size = {list(region.shape)}"
@@ -552,12 +570,13 @@ def diagonal_scatter(xp, x, src, *, offset=0, dim1=0, dim2=1):
         raise errors.same_diagonal_dims(dim1, dim2)
     result = x.copy()
     region = result.diagonal(offset, first, second)
-    if isinstance(src, np.ndarray) and src.shape != region.shape:
+    if is_array(src) and src.shape != region.shape:
         raise errors.ShapeError(
             "expected src to have a size equal to the slice of self. src size = "
             f"{list(src.shape)}, slice size = {list(region.shape)}"
         )
-    region.flags.writeable = True
+    if isinstance(region, np.ndarray):
+        region.flags.writeable = True
     region[...] = src
     return result
 

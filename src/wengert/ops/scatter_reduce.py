@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of, face_of
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.views import call_inplace
 from wengert.kernels import memory, places
 from wengert.ops.dims import normalize_dim
-from wengert.ops.faces import array_face
 from wengert.ops.indices import as_tensor, index_array, mesh_of, raw, without_elements
 from wengert.ops.registry import NONE, composite, general, plain
 
-_UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+_UFUNCS = {"sum": "add", "mean": "add", "prod": "multiply", "amax": "maximum", "amin": "minimum"}
 _KINDS = {
     "sum": places.ADD, "mean": places.ADD, "prod": places.MULTIPLY, "amax": places.LARGEST, "amin": places.SMALLEST
 }  # fmt: skip
@@ -38,39 +38,44 @@ def _identity(reduce: str, dtype: Any) -> Any:
 
 def _count_values(index: Any, shape: tuple, dim: int, include_self: bool) -> Any:
     """Number of values that are reduced into each element, float64; at least 1."""
-    counts = np.full(shape, float(include_self))
-    _combine("sum", counts, index, np.ones(()), dim)
-    return np.maximum(counts, 1.0, out=counts)
+    xp = backend_of(index)
+    counts = xp.full(shape, float(include_self))
+    _combine("sum", counts, index, xp.ones(()), dim)
+    return xp.maximum(counts, 1.0, out=counts)
 
 
 def _addressed_mask(index: Any, shape: tuple, dim: int) -> Any:
     """Mask of the elements that index addresses."""
-    mask = np.zeros(shape, np.uint8)
+    xp = backend_of(index)
+    mask = xp.zeros(shape, np.uint8)
     _write_number(mask, index, 1, dim)
     return mask.view(bool)
 
 
 def _write_number(x: Any, index: Any, value: Any, dim: int) -> None:
     """Write a number into x at index along dim."""
-    written = index.ndim == x.ndim and places.write_along(places.PUT, x, index, np.asarray(value, x.dtype), dim, False)
+    xp = backend_of(x)
+    written = index.ndim == x.ndim and places.write_along(places.PUT, x, index, xp.asarray(value, x.dtype), dim, False)
     if not written:
-        np.atleast_1d(x)[mesh_of(index, x.shape, dim)] = value
+        xp.atleast_1d(x)[mesh_of(index, x.shape, dim)] = value
 
 
 def _combine(reduce: str, x: Any, index: Any, src: Any, dim: int) -> None:
     """Reduce src into x at index along dim, in place. src: of x's dtype, in no dimension smaller than index; or 0-d."""
+    xp = backend_of(x)
     if index.ndim == x.ndim and places.write_along(_KINDS[reduce], x, index, src, dim, False):
         return
     mesh = mesh_of(index, x.shape, dim)
     if src.ndim:
-        src = src[tuple([slice(n) for n in np.atleast_1d(index).shape])]
-    _UFUNCS[reduce].at(np.atleast_1d(x), mesh, src)
+        src = src[tuple([slice(n) for n in xp.atleast_1d(index).shape])]
+    getattr(xp, _UFUNCS[reduce]).at(xp.atleast_1d(x), mesh, src)
 
 
 def _read_along(x: Any, index: Any, dim: int) -> Any:
     """Return the elements of x at index along dim."""
+    xp = backend_of(x)
     found = places.take_along(x, index, dim, False) if index.ndim == x.ndim else None
-    return np.atleast_1d(x)[mesh_of(index, x.shape, dim)].reshape(index.shape) if found is None else found
+    return xp.atleast_1d(x)[mesh_of(index, x.shape, dim)].reshape(index.shape) if found is None else found
 
 
 def _reduce_into_copy(x: Any, index: Any, src: Any, dim: int, reduce: str, include_self: bool) -> Any:
@@ -121,10 +126,11 @@ def _scatter_extremum(xp, x, index, src, *, dim, reduce, include_self=True):
 
 @_scatter_extremum.vjp("x", "src")
 def _(F, ct, x, index, src, out, dim, reduce, include_self):
+    xp = backend_of(ct)
     shares = ct / _count_ties(F, x, index, src, out, dim, include_self)
-    of_x = F.where(np.asarray(raw(x) == raw(out)), shares, 0.0)
+    of_x = F.where(xp.asarray(raw(x) == raw(out)), shares, 0.0)
     of_x = of_x if include_self else _zero_addressed(F, of_x, x, index, dim)
-    chosen = np.asarray(raw(_used_source(F, src, index)) == _read_along(raw(out), raw(index), dim))
+    chosen = xp.asarray(raw(_used_source(F, src, index)) == _read_along(raw(out), raw(index), dim))
     of_src = F.where(chosen, F._gather(shares, index, dim=dim), 0.0)
     return of_x, _source_cotangent(F, of_src, index, src)
 
@@ -168,14 +174,15 @@ def _used_source(F: Any, src: Any, index: Any) -> Any:
 
 def _count_ties(F: Any, x: Any, index: Any, src: Any, out: Any, dim: int, include_self: bool) -> Any:
     """Number of values that attain the extremum in each element, at least 1; a constant."""
+    xp = backend_of(x)
     x, index, src, out = raw(x), raw(index), raw(src), raw(out)
     ties = x == out
     if not include_self:
         ties &= ~_addressed_mask(index, x.shape, dim)
-    counts = np.array(ties, out.dtype if out.dtype.char in "fd" else np.float64)
-    same = _used_source(array_face, src, index) == _read_along(out, index, dim)
-    _combine("sum", counts, index, np.asarray(same, counts.dtype), dim)
-    return _constant(F, np.maximum(counts, 1.0, out=counts), out)
+    counts = xp.array(ties, out.dtype if out.dtype.char in "fd" else np.float64)
+    same = _used_source(face_of(xp), src, index) == _read_along(out, index, dim)
+    _combine("sum", counts, index, xp.asarray(same, counts.dtype), dim)
+    return _constant(F, xp.maximum(counts, 1.0, out=counts), out)
 
 
 def _product_of_others(F: Any, x: Any, index: Any, src: Any, dim: int, include_self: bool) -> Any:
@@ -183,6 +190,7 @@ def _product_of_others(F: Any, x: Any, index: Any, src: Any, dim: int, include_s
 
     Without zeros it is the quotient of the whole product and the element. With one zero it is the product of the other
     values for the zero, and 0 for the other elements. With two zeros or more it is 0."""
+    xp = backend_of(x)
     used = _used_source(F, src, index)
     zero = raw(used) == 0
     if F.is_tensor and zero.any():
@@ -191,13 +199,13 @@ def _product_of_others(F: Any, x: Any, index: Any, src: Any, dim: int, include_s
             "scatter_reduce(): Double backward is unsupported for src where a product has a zero in src. "
             "Hint: leave out create_graph=True."
         )
-    zeros = np.zeros(raw(x).shape)
+    zeros = xp.zeros(raw(x).shape)
     _combine("sum", zeros, raw(index), zero.astype(zeros.dtype), dim)
     there = _read_along(zeros, raw(index), dim)
     nonzero = F._masked_fill(used, _constant(F, zero, None), 1)
     product = F._scatter_combine(x, index, nonzero, dim=dim, reduce="prod", include_self=include_self)
     quotient = F._gather(product, index, dim=dim) / nonzero
-    vanishes = np.where(zero, there > 1, there > 0)
+    vanishes = xp.where(zero, there > 1, there > 0)
     return F._masked_fill(quotient, _constant(F, vanishes, None), 0)
 
 

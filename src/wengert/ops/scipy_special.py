@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from wengert._forks import import_late
+from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import backend_among
 
 
 @cache
@@ -30,5 +32,6 @@ def special(name: str, *operands: Any) -> Any:
     dtype = next(x.dtype for x in operands if hasattr(x, "dtype"))
     if dtype.itemsize == 2:
         operands = tuple([x.astype(np.float32) if hasattr(x, "dtype") else x for x in operands])
-    result = _function(name)(*operands)
+    backend = backend_among(operands)
+    result = (_function(name) if backend is numpy_backend else backend.special(name, _function))(*operands)
     return result if result.dtype == dtype else result.astype(dtype)

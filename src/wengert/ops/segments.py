@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of, to_host
 from wengert.core.tensor import wrap
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import raw
@@ -20,7 +21,7 @@ def _checked_lengths(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: b
     """Return the lengths of the segments, (*data.shape[:axis], n), after checking them unless unsafe."""
     if lengths is None and offsets is None:
         raise errors.ShapeError("segment_reduce(): Either lengths or offsets must be defined.")
-    given = np.array(raw(offsets if lengths is None else lengths))
+    given = np.array(to_host(raw(offsets if lengths is None else lengths)))
     if given.dtype.kind not in "iu":
         raise errors.unsupported_dtype("_segment_reduce_lengths_cpu_kernel1", given.dtype)
     if given.ndim - 1 != axis:
@@ -66,7 +67,8 @@ def _segment_numbers(counts: Any, start: Any, size: int) -> Any:
 
 def _broadcast_trailing(x: Any, shape: tuple[int, ...]) -> Any:
     """Broadcast x, which has the leading dimensions of a shape, along the remaining ones."""
-    return x if x.ndim == len(shape) else np.broadcast_to(x.reshape(x.shape + (1,) * (len(shape) - x.ndim)), shape)
+    xp = backend_of(x)
+    return x if x.ndim == len(shape) else xp.broadcast_to(x.reshape(x.shape + (1,) * (len(shape) - x.ndim)), shape)
 
 
 @composite()
@@ -80,12 +82,13 @@ def segment_reduce(F, data, reduce, *, lengths=None, indices=None, offsets=None,
     Raises RuntimeError unless lengths add up to the size of the dimension; unsafe=True skips the checks.
 
     Derivative: as scatter_reduce; the cotangent of an extremum is shared evenly among the elements that attain it."""
+    xp = backend_of(data)
     if reduce not in _REDUCTIONS:
         raise errors.ShapeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     axis = normalize_dim(axis, data.ndim)
     counts = _checked_lengths(data, lengths, offsets, axis, unsafe)
     reduce = _REDUCTIONS[reduce]
-    start = np.zeros(counts.shape[:-1], int) if offsets is None else raw(offsets)[..., 0]
+    start = np.zeros(counts.shape[:-1], int) if offsets is None else to_host(raw(offsets))[..., 0]
     shape = (*data.shape[:axis], counts.shape[-1], *data.shape[axis + 1 :])
     dtype = raw(data).dtype
     value = _NEUTRAL[reduce] if initial is None else float(initial)
@@ -93,12 +96,14 @@ def segment_reduce(F, data, reduce, *, lengths=None, indices=None, offsets=None,
     # One more segment, cut off below, takes the elements that belong to no segment.
     wide = (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
     places = _segment_numbers(counts, start, data.shape[axis])
-    index = _broadcast_trailing(places, data.shape)
+    index = _broadcast_trailing(xp.asarray(places), data.shape)
     kind = "sum" if reduce == "mean" else reduce
-    found = F._scatter_reduce(wrap(np.full(wide, base, dtype)), wrap(index), data, dim=axis, reduce=kind)
+    found = F._scatter_reduce(wrap(xp.full(wide, base, dtype)), wrap(index), data, dim=axis, reduce=kind)
     found = F.narrow(found, axis, 0, shape[axis])
     if reduce != "mean":
         return found
     # An empty segment is divided by 1, so that its mean is initial.
-    found = found / wrap(_broadcast_trailing(np.maximum(counts, 1), shape).astype(dtype))
-    return found if initial is not None else F._masked_fill(found, wrap(_broadcast_trailing(counts == 0, shape)), np.nan)
+    found = found / wrap(_broadcast_trailing(xp.asarray(np.maximum(counts, 1)), shape).astype(dtype))
+    if initial is not None:
+        return found
+    return F._masked_fill(found, wrap(_broadcast_trailing(xp.asarray(counts == 0), shape)), np.nan)

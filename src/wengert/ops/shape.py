@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import backend_of, is_array
 from wengert.core.dispatch import call
 from wengert.core.mirrors import REINTERPRETS
 from wengert.core.op import PERMUTED, RESHAPED, SQUEEZED, SWAPPED, TRANSPOSED, UNSQUEEZED
@@ -178,7 +179,7 @@ def _reshape(x: Any, shape: tuple) -> Any:
 
 def _needs_copy(array: Any, shape: tuple) -> bool:
     """Whether a NumPy array has no view of a shape that fits. The check is cheaper than catching a view's error."""
-    if not isinstance(array, np.ndarray) or array.flags.c_contiguous:
+    if not is_array(array) or array.flags.c_contiguous:
         return False
     try:
         array.reshape(shape, copy=False)
@@ -278,7 +279,7 @@ def _(F, ct):
     return ct
 
 
-@plain(method=True, namespaces=(), array=np.ascontiguousarray)
+@plain(method=True, namespaces=(), array=lambda x: backend_of(x).ascontiguousarray(x))
 def contiguous(input, memory_format=None):
     """Return input itself if its memory is row-major without gaps, else a copy that is. Derivative: 1."""
     return input if checked("contiguous", raw(input)).flags.c_contiguous else call(_contiguous, (input,), None)

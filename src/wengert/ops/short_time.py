@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.core.tensor import wrap
 from wengert.ops.indices import raw
 from wengert.ops.registry import composite
@@ -14,6 +13,7 @@ from wengert.ops.registry import composite
 
 def _padded_window(F: Any, name: str, input: Any, window: Any, win_length: int, n_fft: int) -> Any:
     """Pad the window with zeros on both sides to n_fft elements. Returns None for a window of n_fft ones."""
+    xp = backend_of(input)
     if window is not None and (window.ndim != 1 or window.shape[0] != win_length):
         if name == "istft":
             raise errors.ShapeError("istft(): Invalid window shape. window has to be 1D and length of `win_length`")
@@ -24,7 +24,7 @@ def _padded_window(F: Any, name: str, input: Any, window: Any, win_length: int, 
     if win_length == n_fft:
         return window
     if window is None:
-        window = wrap(np.ones(win_length, raw(input).real.dtype))
+        window = wrap(xp.ones(win_length, raw(input).real.dtype))
     left = (n_fft - win_length) // 2
     return F.pad(window, (left, n_fft - win_length - left))
 
@@ -123,8 +123,9 @@ def _check_istft(input: Any, n_fft: int, hop_length: int, win_length: int, onesi
 
 def _overlap_add(F: Any, pieces: Any, hop_length: int) -> Any:
     """Add up frames, (batch, frames, n), each shifted by hop_length against the previous one."""
+    xp = backend_of(pieces)
     batch, count, n = pieces.shape
-    places = np.arange(count)[:, None] * hop_length + np.arange(n)
+    places = xp.arange(count)[:, None] * hop_length + xp.arange(n)
     return F.read_cotangent(
         pieces, shape=(batch, (count - 1) * hop_length + n), index=(slice(None), places), repeats=hop_length < n
     )
@@ -152,6 +153,7 @@ def istft(
     length). Raises RuntimeError if the windows do not cover an element.
 
     Derivative: that of this linear function; in the window that of the quotient."""
+    xp = backend_of(input)
     hop_length = n_fft // 4 if hop_length is None else hop_length
     win_length = n_fft if win_length is None else win_length
     onesided = (input.shape[-2] != n_fft if input.ndim > 1 else True) if onesided is None else onesided
@@ -168,7 +170,7 @@ def istft(
         pieces = F.fft_ifft(spectrum, norm=norm)
     else:  # a real signal depends on the first half of the frequencies only
         pieces = F.fft_irfft(F.narrow(spectrum, -1, 0, n_fft // 2 + 1), n=n_fft, norm=norm)
-    squares = wrap(np.ones(n_fft, raw(pieces).dtype)) if window is None else window * window
+    squares = wrap(xp.ones(n_fft, raw(pieces).dtype)) if window is None else window * window
     pieces = pieces if window is None else pieces * window
     count = spectrum.shape[1]
     envelope = _overlap_add(F, F.expand(squares, shape=(1, count, n_fft)), hop_length)

@@ -11,9 +11,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from wengert import dtypes, errors
+from wengert.backends.selection import backend_of
 from wengert.core.buffers import ReadCotangent, dense_of
 from wengert.core.stacks import user_level
 from wengert.kernels import rows
@@ -55,10 +54,11 @@ def _(F, ct, x, out, dim, keepdim):
 
 def _shares(F: Any, x: Any, out: Any, dim: Any) -> Any:
     """exp(x - out), each element's share of the sum. If elements are inf, they share 1 evenly. NaN if all are -inf."""
+    xp = backend_of(x)
     largest = raw(x).real == float("inf")
     if not largest.any():
         return F.exp(x - out)
-    count = np.maximum(np.sum(largest, axis=normalize_dims(dim, x.ndim), keepdims=True), 1)
+    count = xp.maximum(xp.sum(largest, axis=normalize_dims(dim, x.ndim), keepdims=True), 1)
     return F.where(largest, (1 / count).astype(raw(x).real.dtype), F.exp(F.where(largest, 0, x) - out))
 
 
@@ -243,16 +243,17 @@ def _log_softmax_cotangent_of_read(F: Any, read: ReadCotangent, out: Any, dim: A
     """Cotangent of x, given a cotangent of log_softmax(x) that is 0 except where the result was read.
 
     A loss reads one class of each row. Then the cotangent is computed without a dense cotangent of log_softmax(x)."""
+    xp = backend_of(out)
     result = None
     last = out.ndim - 1
     index = read.index
     row: Any
     if type(index) is Along and index.dim == last:
-        row = Along(np.zeros_like(index.index), last)
+        row = Along(xp.zeros_like(index.index), last)
     else:
-        row = (*index[:-1], np.zeros_like(index[-1])) if is_mesh(index, out.ndim) else None
+        row = (*index[:-1], xp.zeros_like(index[-1])) if is_mesh(index, out.ndim) else None
     if row is not None and _resolved_dim(dim, out.ndim) == last:
-        sums = np.zeros((*out.shape[:-1], 1), out.dtype)
+        sums = xp.zeros((*out.shape[:-1], 1), out.dtype)
         F.add_at(sums, row, read.value, True)
         result = rows.log_softmax_base(sums, out)
     if result is not None:

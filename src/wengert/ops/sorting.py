@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors, return_types
+from wengert.backends.selection import backend_of
 from wengert.core.tensor import wrap
 from wengert.kernels import scans
 from wengert.ops.dims import normalize_dim
@@ -188,7 +189,7 @@ def _kthvalue(xp, x, *, k, dim=-1, keepdim=False):
 def _(F, ct, x_shape, indices, dim, keepdim):
     if x_shape and not keepdim:
         dim = normalize_dim(dim, len(x_shape))
-        ct, indices = (F.unsqueeze(ct[0], dim=dim),), np.expand_dims(raw(indices), dim)
+        ct, indices = (F.unsqueeze(ct[0], dim=dim),), backend_of(indices).expand_dims(raw(indices), dim)
     return _selection_cotangent(F, ct, x_shape, indices, dim)
 
 
@@ -211,11 +212,13 @@ def kthvalue(F, input, k, dim=-1, keepdim=False):
 
 def _array_of(op: str, x: Any, argument: str = "input") -> Any:
     """Return the array of a tensor or a number."""
-    return np.asarray(x if isinstance(x, (int, float)) else raw(checked(op, x, argument)))
+    xp = backend_of(x)
+    return xp.asarray(x if isinstance(x, (int, float)) else raw(checked(op, x, argument)))
 
 
 def _insertion_indices(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
     """Return the indices at which to insert values into edges, sorted along the last dimension, to keep the order."""
+    xp = backend_of(edges)
     side: Any = "right" if right else "left"
     if edges.ndim == 1:
         found = _search(edges, values, side)
@@ -228,20 +231,22 @@ def _insertion_indices(edges: Any, values: Any, right: bool, out_int32: bool) ->
             )
         count = prod(edges.shape[:-1])
         rows = zip(edges.reshape(count, edges.shape[-1]), values.reshape(count, values.shape[-1]), strict=True)
-        found = np.array([_search(e, v, side) for e, v in rows], np.int64).reshape(values.shape)
+        found = xp.array([_search(e, v, side) for e, v in rows], np.int64).reshape(values.shape)
     return wrap(found.astype(np.int32 if out_int32 else np.int64, copy=False))
 
 
 def _search(edges: Any, values: Any, side: Any) -> Any:
     """Index for each value at which to insert it into the vector edges. NaN is neither below nor above a number, as in torch."""
+    xp = backend_of((edges, values))
+    edges, values = xp.asarray(edges), xp.asarray(values)
     if not edges.size or edges[-1] == edges[-1]:
-        return np.asarray(np.searchsorted(edges, values, side))
-    low, high = np.zeros(values.shape, np.int64), np.full(values.shape, edges.size)
+        return xp.asarray(xp.searchsorted(edges, values, side))
+    low, high = xp.zeros(values.shape, np.int64), xp.full(values.shape, edges.size)
     for _ in range(edges.size.bit_length()):
-        middle = np.minimum((low + high) // 2, edges.size - 1)
+        middle = xp.minimum((low + high) // 2, edges.size - 1)
         found = edges[middle]
         stays = found > values if side == "right" else found >= values
-        low, high = np.where(stays | (low == high), low, middle + 1), np.where(stays, np.minimum(middle, high), high)
+        low, high = xp.where(stays | (low == high), low, middle + 1), xp.where(stays, xp.minimum(middle, high), high)
     return low
 
 
@@ -259,9 +264,10 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
     >>> wengert.searchsorted(wengert.tensor([1, 3, 5]), wengert.tensor([3, 4]))
     tensor([1, 2])
     """
+    xp = backend_of(sorted_sequence)
     edges = raw(checked("searchsorted", sorted_sequence, "sorted_sequence"))
     if sorter is not None:
-        edges = np.take_along_axis(edges, _checked_sorter(raw(checked("searchsorted", sorter, "sorter")), edges), -1)
+        edges = xp.take_along_axis(edges, _checked_sorter(raw(checked("searchsorted", sorter, "sorter")), edges), -1)
     return _insertion_indices(edges, _array_of("searchsorted", input), right or side == "right", out_int32)
 
 
@@ -293,7 +299,7 @@ def bucketize(input, boundaries, *, out_int32=False, right=False):
 
 
 def _with_counts(results: tuple, return_inverse: bool, return_counts: bool) -> Any:
-    values, inverse, counts = [wrap(np.asarray(x)) for x in results]
+    values, inverse, counts = [wrap(backend_of(results[0]).asarray(x)) for x in results]
     if not return_inverse and not return_counts:
         return values
     return (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
@@ -310,10 +316,11 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     >>> wengert.tensor([3, 1, 3]).unique(return_counts=True)
     (tensor([1, 3]), tensor([1, 2]))
     """
+    xp = backend_of(input)
     x = raw(checked("unique", input))
     if dim is not None:
         dim = normalize_dim(dim, x.ndim)
-    values, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
+    values, inverse, counts = xp.unique(x, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
     inverse = inverse.reshape(x.shape) if dim is None else inverse.reshape(-1)
     return _with_counts((values, inverse, counts), return_inverse, return_counts)
 
@@ -323,6 +330,7 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     """Merge runs of equal elements of the flattened input, or of equal slices along dim. Not differentiable.
 
     Returns: as `unique`."""
+    xp = backend_of(input)
     x = raw(checked("unique_consecutive", input))
     if dim is None:
         rows = x.reshape(-1, 1)
@@ -330,12 +338,12 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
         dim = normalize_dim(dim, x.ndim)
         if x.shape[dim] and not x.size:
             raise errors.ShapeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
-        rows = np.moveaxis(x, dim, 0).reshape(x.shape[dim], x.size // max(x.shape[dim], 1))
-    starts = np.ones(len(rows), bool)
+        rows = xp.moveaxis(x, dim, 0).reshape(x.shape[dim], x.size // max(x.shape[dim], 1))
+    starts = xp.ones(len(rows), bool)
     starts[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     values = x.reshape(-1)[starts] if dim is None else x.compress(starts, axis=dim)
-    inverse = np.cumsum(starts) - 1
-    counts = np.diff(np.append(np.flatnonzero(starts), len(rows)))
+    inverse = xp.cumsum(starts) - 1
+    counts = xp.diff(xp.append(xp.flatnonzero(starts), len(rows)))
     results = (values, inverse.reshape(x.shape) if dim is None else inverse, counts)
     return _with_counts(results, return_inverse, return_counts)
 
@@ -345,9 +353,10 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether each of elements is among test_elements: a bool tensor of the shape of elements. Not differentiable.
 
     elements, test_elements: tensors or numbers. invert: negate the result. assume_unique: accepted, without effect."""
+    xp = backend_of((elements, test_elements))
     x, test = _array_of("isin", elements, "elements"), _array_of("isin", test_elements, "test_elements")
-    found = np.isin(x, test, invert=invert)
-    return wrap(np.asarray(found))
+    found = xp.isin(xp.asarray(x), xp.asarray(test), invert=invert)
+    return wrap(xp.asarray(found))
 
 
 @plain(method=True)
@@ -357,14 +366,15 @@ def bincount(input, weights=None, minlength=0):
     input: (n). weights: (n) or None. Returns a vector of max(input) + 1 elements, at least minlength: int64 counts, or the
     sums of weights, float32 for float32 weights, else float64. Raises RuntimeError for another input. Not
     differentiable."""
+    xp = backend_of(input)
     x = raw(checked("bincount", input))
     x = private_index(x)
     if x.ndim != 1 or x.dtype.kind not in "iub" or (x.size and x.min() < 0):
         raise errors.ShapeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
-        return wrap(np.bincount(x, minlength=minlength).astype(np.int64, copy=False))
+        return wrap(xp.bincount(x, minlength=minlength).astype(np.int64, copy=False))
     weights = raw(as_tensor(weights))
-    sums = np.bincount(x, weights, minlength)
+    sums = xp.bincount(x, weights, minlength)
     return wrap(sums.astype(np.float32 if weights.dtype == np.float32 else np.float64, copy=False))
 
 
@@ -373,11 +383,12 @@ def unravel_index(indices, shape):
     """Convert indices into a flattened tensor to indices into a tensor of the given shape: a tuple, one per dimension.
 
     indices: integers, any shape. Raises ValueError for an index out of range, RuntimeError for other dtypes."""
+    xp = backend_of(indices)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     places = raw(checked("unravel_index", indices, "indices"))
     if places.dtype.kind not in "iu":
         raise errors.ConversionError(f"expected 'indices' to be integer dtype, but got {numpy_dtype(places.dtype)}")
     try:
-        return tuple([wrap(np.asarray(x)) for x in np.unravel_index(places, shape)])
+        return tuple([wrap(xp.asarray(x)) for x in xp.unravel_index(places, shape)])
     except ValueError as error:
         raise errors.ElementError(f"unravel_index(): {error}") from None

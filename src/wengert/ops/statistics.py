@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors, return_types
+from wengert.backends.selection import backend_of, is_array
 from wengert.core.stacks import user_level
 from wengert.core.tensor import wrap
 from wengert.kernels import scans
@@ -42,7 +43,7 @@ def hash_tensor(xp, x, *, dim=None, keepdim=False, mode=0):
         if not x.shape[d]:
             raise errors.empty_reduction("hash_tensor", d)
     words = x.astype(np.int64 if x.dtype.kind in "biu" else np.float64).view(np.uint64)
-    return xp.asarray(np.bitwise_xor.reduce(words, axis=dims, keepdims=keepdim))
+    return xp.asarray(xp.bitwise_xor.reduce(words, axis=dims, keepdims=keepdim))
 
 
 @composite(method=True)
@@ -65,16 +66,17 @@ def nanmean(F, input, dim=None, keepdim=False, *, dtype=None):
 
 
 def _check_quantile(op: str, x: Any, q: Any, interpolation: str) -> None:
+    xp = backend_of(x)
     if x.dtype not in (np.float32, np.float64):
         raise errors.ShapeError(f"{op}() input tensor must be either float or double dtype")
     if not x.size:
         raise errors.ShapeError(f"{op}() input tensor must be non-empty")
-    if isinstance(q, np.ndarray):
+    if is_array(q):
         if q.ndim > 1:
             raise errors.ShapeError(f"{op}() q must be a scalar or 1D tensor")
         if q.dtype != x.dtype:
             raise errors.ShapeError(f"{op}() q tensor must be same dtype as the input tensor")
-        if not np.all((q >= 0) & (q <= 1)):
+        if not xp.all((q >= 0) & (q <= 1)):
             raise errors.ShapeError(f"{op}() q values must be in the range [0, 1]")
     elif not 0 <= q <= 1:
         raise errors.ShapeError(f"{op}() q must be in the range [0, 1] but got {q:g}")
@@ -88,19 +90,21 @@ def _quantile_ranks(x: Any, ignore_nan: bool) -> tuple[Any, Any]:
     """Return (a, b), each (..., 1): the q-th quantile is at index a q + b of the sorted last dimension.
 
     Rows with NaN, which sorts last, have their index at the end, unless ignore_nan."""
+    xp = backend_of(x)
     last = x.shape[-1] - 1
-    nan = np.isnan(x)
+    nan = xp.isnan(x)
     if ignore_nan:
-        a = np.maximum(last - nan.sum(axis=-1, keepdims=True), 0)
-        return a.astype(x.dtype), np.zeros_like(a, x.dtype)
+        a = xp.maximum(last - nan.sum(axis=-1, keepdims=True), 0)
+        return a.astype(x.dtype), xp.zeros_like(a, x.dtype)
     has_nan = nan.any(axis=-1, keepdims=True)
-    return np.where(has_nan, 0, last).astype(x.dtype), np.where(has_nan, last, 0).astype(x.dtype)
+    return xp.where(has_nan, 0, last).astype(x.dtype), xp.where(has_nan, last, 0).astype(x.dtype)
 
 
 def _quantile(F: Any, op: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:
+    xp = backend_of(input)
     x, fractions = raw(input), raw(q)
     _check_quantile(op, x, fractions, interpolation)
-    fractions = np.atleast_1d(np.asarray(fractions, x.dtype))
+    fractions = xp.atleast_1d(xp.asarray(fractions, x.dtype))
     shape = [1] * x.ndim
     if dim is None:
         flat = F.reshape(input, shape=(-1,))
@@ -111,15 +115,15 @@ def _quantile(F: Any, op: str, input: Any, q: Any, dim: Any, keepdim: bool, inte
     factor, offset = _quantile_ranks(raw(flat), ignore_nan)
     ranks = factor * fractions + offset
     if interpolation in ("lower", "higher", "nearest"):
-        ranks = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[interpolation](ranks)
-    below = np.floor(ranks)
+        ranks = {"lower": xp.floor, "higher": xp.ceil, "nearest": xp.rint}[interpolation](ranks)
+    below = xp.floor(ranks)
     ordered = F.sort(flat, dim=-1)[0]
     found = F.gather(ordered, -1, wrap(below.astype(np.int64)))
     if interpolation in ("linear", "midpoint"):
-        weight = wrap(np.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below)
+        weight = wrap(xp.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below)
         if interpolation == "linear" and getattr(q, "requires_grad", False):
             weight = F.reshape(q, shape=(-1,)) * wrap(factor) + wrap(offset - below)
-        found = F.lerp(found, F.gather(ordered, -1, wrap(np.ceil(ranks).astype(np.int64))), weight)
+        found = F.lerp(found, F.gather(ordered, -1, wrap(xp.ceil(ranks).astype(np.int64))), weight)
     found = F.movedim(found, -1, 0)
     if keepdim:
         found = F.reshape(found, shape=(-1, *shape))
@@ -177,12 +181,13 @@ def _mode(xp, x, *, dim, keepdim):
 
 @_mode.vjp("x")
 def _(F, ct, x_shape, indices, dim, keepdim):
+    xp = backend_of(ct)
     if not x_shape:
         return ct[0]
     dim = normalize_dim(dim, len(x_shape))
     ct, indices = ct[0], raw(indices)
     if not keepdim:
-        ct, indices = F.unsqueeze(ct, dim=dim), np.expand_dims(indices, dim)
+        ct, indices = F.unsqueeze(ct, dim=dim), xp.expand_dims(indices, dim)
     return F.read_cotangent(ct, shape=x_shape, index=Along(indices, dim))
 
 
@@ -204,6 +209,7 @@ def histc(input, bins=100, min=0, max=0):
 
     input: floating; the counts have its dtype. If min equals max, the interval spans all elements. Elements outside are
     not counted. Raises RuntimeError for bins <= 0, for min > max, and for bounds that are not finite."""
+    xp = backend_of(input)
     x = raw(checked("histc", input))
     if x.dtype.kind in "biuc":
         raise errors.unsupported_dtype("histogram_cpu", x.dtype)
@@ -214,11 +220,11 @@ def histc(input, bins=100, min=0, max=0):
         low, high = float(x.min()), float(x.max())
     if low == high:
         low, high = low - 1, high + 1
-    if not (np.isfinite(low) and np.isfinite(high)):
+    if not (xp.isfinite(low) and xp.isfinite(high)):
         raise errors.ShapeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low > high:
         raise errors.ShapeError("torch.histc: max must be larger than min")
-    return wrap(np.histogram(x, bins, (low, high))[0].astype(x.dtype))
+    return wrap(xp.histogram(x, bins, (low, high))[0].astype(x.dtype))
 
 
 @plain(method=True, out=True)
@@ -228,20 +234,21 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False):
     input: floating; both results have its dtype. bins: the number of intervals, or a 1-D tensor of their edges. range:
     (low, high); by default the smallest and largest element. weight: a tensor of input's shape, or None. density: divide
     by the total and by the lengths of the intervals. Not differentiable."""
+    xp = backend_of(input)
     x, weight = raw(checked("histogram", input)), raw(weight)
     if x.dtype.kind in "biuc":
         raise errors.unsupported_dtype("histogram_cpu", x.dtype)
     edges = raw(bins)
-    if not isinstance(edges, np.ndarray) and edges <= 0:
+    if not is_array(edges) and edges <= 0:
         raise errors.ShapeError(f"torch.histogram(): bins must be > 0, but got {edges} for dimension 0")
     if range is not None:
         range = (float(range[0]), float(range[1]))
-    elif not isinstance(edges, np.ndarray) and not np.isfinite(x).all():
+    elif not is_array(edges) and not xp.isfinite(x).all():
         raise errors.ShapeError(
             f"torch.histogramdd: dimension 0's range [{float(x.min()):g}, {float(x.max()):g}] is not finite"
         )
     flat = None if weight is None else weight.ravel()
-    hist, found = np.histogram(x.ravel(), edges, range, weights=flat, density=density)
+    hist, found = xp.histogram(x.ravel(), edges, range, weights=flat, density=density)
     return return_types.histogram((wrap(hist.astype(x.dtype)), wrap(found.astype(x.dtype))))
 
 
@@ -386,7 +393,8 @@ def _frexp(xp, x):
 
 @_frexp.vjp("x")
 def _(F, ct, exponent):
-    return ct[0] * np.exp2(-raw(exponent).astype(np.float64))
+    xp = backend_of(ct)
+    return ct[0] * xp.exp2(-raw(exponent).astype(np.float64))
 
 
 @composite(method=True)

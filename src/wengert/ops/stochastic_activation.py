@@ -16,7 +16,7 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 def _random_slopes(xp, x, *, lower, upper, generator=None):
     """Draw a slope from [lower, upper) for each element x <= 0; 1 for the other elements."""
     slopes, is_negative = xp.ones(x.shape), x <= 0
-    draws = generator_of(generator).uniform((int(is_negative.sum()),), slopes.dtype)
+    draws = xp.asarray(generator_of(generator).uniform((int(is_negative.sum()),), slopes.dtype))
     slopes[is_negative] = draws * (upper - lower) + lower
     return slopes.astype(x.dtype)
 
@@ -42,7 +42,7 @@ def rrelu(F, input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False,
 @nondifferentiable(**_PRIVATE)
 def _gumbel_noise(xp, x):
     """Draw from the Gumbel distribution, in x's shape and dtype."""
-    waiting_times = -xp.log1p(-default_generator.uniform(x.shape, xp.dtype("float64")))
+    waiting_times = -xp.log1p(-xp.asarray(default_generator.uniform(x.shape, xp.dtype("float64"))))
     return -xp.log(waiting_times.astype(x.dtype))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.core.dispatch import call
 from wengert.core.views import call_inplace_view, set_stride_finder
 from wengert.kernels.memory import owner_of
@@ -35,7 +36,8 @@ def diagonal(xp, x, *, offset=0, dim1=0, dim2=1):
     result = x.diagonal(offset, dim1, dim2)
     if not result.size:
         return xp.lib.stride_tricks.as_strided(x, result.shape, result.strides)
-    result.flags.writeable = x.flags.writeable  # NumPy returns a read-only view
+    if isinstance(result, np.ndarray):
+        result.flags.writeable = x.flags.writeable  # NumPy returns a read-only view
     return result
 
 
@@ -55,8 +57,9 @@ def diagonal_copy(xp, x, *, offset=0, dim1=0, dim2=1):
 @diagonal_copy.vjp("x")
 @diagonal.vjp("x")
 def _(F, ct, x_shape, offset, dim1, dim2):
+    xp = backend_of(ct)
     dim1, dim2 = _normalize_two_dims(dim1, dim2, len(x_shape))
-    along = np.arange(ct.shape[-1])
+    along = xp.arange(ct.shape[-1])
     index: list[Any] = [slice(None)] * len(x_shape)
     index[dim1] = along - offset if offset < 0 else along
     index[dim2] = along + offset if offset > 0 else along
@@ -97,19 +100,21 @@ def unfold(xp, x, *, dimension, size, step):
 
 @unfold.vjp("x")
 def _(F, ct, x_shape, dimension, size, step):
+    xp = backend_of(ct)
     if not x_shape:
         return F.reshape(ct, shape=()) if size else F.zeros_like(F.sum(ct))
     dim = normalize_dim(dimension, len(x_shape))
     if step < size <= _FEW_TAPS and not F.is_tensor:
         return _add_up_windows(ct, x_shape, dim, size, step)
-    windows = np.arange(ct.shape[dim])[:, None] * step + np.arange(size)
+    windows = xp.arange(ct.shape[dim])[:, None] * step + xp.arange(size)
     index = (*((slice(None),) * dim), windows)
     return F.read_cotangent(F.movedim(ct, -1, dim + 1), shape=x_shape, index=index, repeats=step < size)
 
 
 def _add_up_windows(ct: Any, x_shape: tuple[int, ...], dim: int, size: int, step: int) -> Any:
     """Adjoint of unfold on arrays, tap by tap. The elements under one tap form a slice, which repeats no element."""
-    out, last = np.zeros(x_shape, ct.dtype), (ct.shape[dim] - 1) * step + 1
+    xp = backend_of(ct)
+    out, last = xp.zeros(x_shape, ct.dtype), (ct.shape[dim] - 1) * step + 1
     before = (slice(None),) * dim
     for tap in range(size):
         out[(*before, slice(tap, tap + last, step))] += ct[..., tap]
@@ -127,7 +132,9 @@ def _as_strided(xp, x, *, size, stride, storage_offset, x_stride, x_offset):
     if 0 not in size and (storage_offset < 0 or last >= memory.size or min(stride, default=0) < 0):
         raise errors.outside_storage(size, stride, storage_offset, step, last, memory.size)
     strides = [s * step for s in stride]
-    return xp.ndarray(size, x.dtype, memory.view(np.uint8), storage_offset * step, strides)
+    if not isinstance(x, np.ndarray):
+        return xp.lib.stride_tricks.as_strided(memory[storage_offset:], size, strides)
+    return np.ndarray(size, x.dtype, memory.view(np.uint8), storage_offset * step, strides)
 
 
 _as_strided.walks_memory = True

@@ -99,6 +99,7 @@ _METHOD_OVERLOADS = {
 # The classes that hold hand-written members of class Tensor.
 _CLASSES = (
     ("tensor.py", "Tensor"),
+    ("conversions.py", "ConversionMembers"),
     ("core/leaf_gradient.py", "GradientMembers"),
     ("core/legacy.py", "LegacyMembers"),
     ("core/subclass.py", "SubclassMembers"),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert._forks import import_late
+from wengert.backends.selection import backend_of, is_array
 from wengert.ops.registry import INT_TO_FLOAT, linear
 
 _SETTINGS: dict[str, Any] = {"promote": INT_TO_FLOAT, "method": False, "namespaces": ()}
@@ -45,7 +46,7 @@ def _(F, ct, sine, type):
 
 def _weighed(x: Any, weights: Any) -> Any:
     """Product with weights of the dtype that x has."""
-    return x * (weights.astype(x.dtype) if isinstance(x, np.ndarray) else x.new_tensor(weights))
+    return x * (backend_of(x).asarray(weights.astype(x.dtype)) if is_array(x) else x.new_tensor(weights))
 
 
 @linear(**_SETTINGS)
@@ -54,7 +55,7 @@ def _hankel_transform(xp, x, *, dln, mu, offset, bias, inverse):
 
     Derivative: the transform of the cotangent, because its matrix is symmetric."""
     transform = getattr(import_late("scipy.fft"), "ifht" if inverse else "fht")
-    return np.asarray(transform(x, dln, mu, offset, bias)).astype(x.dtype, copy=False)
+    return xp.asarray(transform(x, dln, mu, offset, bias)).astype(x.dtype, copy=False)
 
 
 @_hankel_transform.vjp("x")

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.backends.selection import backend_of
+
 _TERMS = 12
 # B_2j / (2j)! for j from 1 on: Abramowitz and Stegun, table 23.2.
 _BERNOULLI = (
@@ -30,27 +32,29 @@ def _multiply_series(a: list[Any], b: list[Any]) -> list[Any]:
 
 def _power_series(t: Any, s: Any, order: int) -> list[Any]:
     """Coefficients of t**-(s + e) as a power series in e, up to the given order."""
-    value, log_t = t**-s, np.log(t)
+    xp = backend_of(t)
+    value, log_t = t**-s, xp.log(t)
     return [value * (-log_t) ** n / factorial(n) for n in range(order + 1)]
 
 
 def by_exponent(s: Any, q: Any, order: int) -> Any:
     """Derivative of zeta(s, q) in s, of the given order. s, q: float64 arrays of one shape. NaN unless s > 1 and q > 0."""
-    inside = (s > 1) & (q > 0) & np.isfinite(q) & np.isfinite(s)
-    outside = np.where((s > 1) & (q == np.inf), 0.0, np.nan)
-    s, q = np.where(inside, s, 2.0), np.where(inside, q, 1.0)
+    xp = backend_of(s)
+    inside = (s > 1) & (q > 0) & xp.isfinite(q) & xp.isfinite(s)
+    outside = xp.where((s > 1) & (q == np.inf), 0.0, np.nan)
+    s, q = xp.where(inside, s, 2.0), xp.where(inside, q, 1.0)
     total = [0.0] * (order + 1)
     for k in range(_TERMS):
         total = [a + b for a, b in zip(total, _power_series(q + k, s, order), strict=True)]
     t = q + _TERMS
     last = _power_series(t, s, order)
     integral = _multiply_series(last, [t * (-1) ** n / (s - 1) ** (n + 1) for n in range(order + 1)])
-    rising = [s, *[np.ones_like(s)] * min(order, 1), *[0.0] * (order - 1)]  # series of the rising factorial s (s + 1) ...
+    rising = [s, *[xp.ones_like(s)] * min(order, 1), *[0.0] * (order - 1)]  # series of the rising factorial s (s + 1) ...
     ends = [0.5 * last[n] + integral[n] for n in range(order + 1)]
     for j, number in enumerate(_BERNOULLI):
         correction = _multiply_series(last, rising)
         ends = [a + number * c * t ** -(2 * j + 1) for a, c in zip(ends, correction, strict=True)]
         for m in (2 * j + 1, 2 * j + 2):
-            rising = _multiply_series(rising, [s + m, *[np.ones_like(s)] * min(order, 1), *[0.0] * (order - 1)])
+            rising = _multiply_series(rising, [s + m, *[xp.ones_like(s)] * min(order, 1), *[0.0] * (order - 1)])
     found = (total[order] + ends[order]) * factorial(order)
-    return np.where(inside, found, outside)
+    return xp.where(inside, found, outside)

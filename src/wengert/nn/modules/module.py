@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
+from wengert.conversions import parse_to
 from wengert.core.hooks import RemovableHandle, add_hook
 from wengert.core.modes import set_recording
 from wengert.core.tensor import TensorBase
@@ -44,7 +45,6 @@ from wengert.nn.modules._state import (
 )
 from wengert.nn.parameter import Buffer, Parameter
 from wengert.ops import function as _function
-from wengert.tensor import _parse_to  # type: ignore[attr-defined]
 
 __all__ = [
     "Module", "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",
@@ -479,7 +479,7 @@ class Module(StateMembers):
         """Change the dtype of all floating and complex parameters and buffers, or their device. Return the module.
 
         Call it as to(dtype), to(device), to(device, dtype) or to(tensor). Raises TypeError for an integer dtype."""
-        dtype, device = _parse_to(args, kwargs.get("dtype"), kwargs.get("device"))
+        dtype, device = parse_to(args, kwargs.get("dtype"), kwargs.get("device"))
         if dtype is not None:
             dtype = as_dtype(dtype)
             if not (dtype.is_floating_point or dtype.is_complex):

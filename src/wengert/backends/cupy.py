@@ -1,0 +1,145 @@
+"""The CuPy backend: CuPy's functions, and what docs/backends.md asks of every backend. Loaded when a GPU is first asked for.
+
+Names that are not defined here are CuPy's: xp.exp, xp.sum, xp.matmul.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert._forks import import_late
+
+name = "cuda"
+_cp: Any = None
+ndarray: Any = None
+
+
+def start() -> None:
+    """Import CuPy and look for a GPU. Raises RuntimeError if one of them is missing."""
+    global _cp, ndarray
+    hint = "Hint: pip install 'wengert[cuda]' installs CuPy; keep .cuda() behind `if wengert.cuda.is_available()`."
+    try:
+        found = import_late("cupy")
+        count = found.cuda.runtime.getDeviceCount()
+    except ImportError as error:
+        raise errors.DeviceError(f"no backend for device cuda: CuPy cannot be imported ({error}). {hint}") from None
+    except Exception as error:  # CuPy's own class, which says why the driver refuses
+        raise errors.DeviceError(f"no backend for device cuda: {error}. {hint}") from None
+    if not count:
+        raise errors.DeviceError(f"no backend for device cuda: there is no GPU. {hint}")
+    import_late("cupyx").seterr(linalg="raise")
+    _cp, ndarray = found, found.ndarray
+
+
+def __getattr__(attribute: str) -> Any:
+    if _cp is None:
+        raise AttributeError(f"CuPy is not in use, so {attribute!r} is not known")
+    value = getattr(_cp, attribute)
+    globals()[attribute] = value  # the next look-up does not call __getattr__
+    return value
+
+
+# -- devices -----------------------------------------------------------------------------------------------------------
+
+
+def device_count() -> int:
+    """Return the number of GPUs."""
+    count: int = _cp.cuda.runtime.getDeviceCount()
+    return count
+
+
+def current_device() -> int:
+    """Return the number of the GPU on which arrays are made."""
+    number: int = _cp.cuda.runtime.getDevice()
+    return number
+
+
+def set_current_device(index: int) -> None:
+    """Choose the GPU on which arrays are made."""
+    _cp.cuda.runtime.setDevice(index)
+
+
+def current(index: int) -> Any:
+    """Return a context in which arrays are made on a GPU."""
+    return _cp.cuda.Device(index)
+
+
+def device_of(x: Any) -> int:
+    """Return the number of an array's GPU."""
+    number: int = x.device.id
+    return number
+
+
+def synchronize(index: int | None = None) -> None:
+    """Wait until a GPU, the current one if index is None, has done its work."""
+    _cp.cuda.Device(index).synchronize()
+
+
+def to_host(x: Any) -> Any:
+    """Return a copy in main memory. It waits for the GPU."""
+    return _cp.asnumpy(x)
+
+
+def from_host(x: Any) -> Any:
+    """Return a copy of a NumPy array on the current GPU, with the same order of its elements in memory."""
+    return _cp.array(x, order="K")
+
+
+def move(x: Any, index: int) -> Any:
+    """Return a copy of an array on another GPU."""
+    with _cp.cuda.Device(index):
+        return _cp.array(x, order="K")
+
+
+# -- words of forwards that CuPy lacks, or means otherwise ---------------------------------------------------------------
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """Cast x to a dtype, as torch does: a cast from complex to real takes the real part."""
+    if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
+        x = x.real
+    return x.astype(dtype)
+
+
+def shares_memory(x: Any, y: Any) -> bool:
+    """Whether y, made from x by indexing or reshaping, is a view of x's memory."""
+    found: bool = _cp.may_share_memory(x, y)
+    return found
+
+
+def sum_to_size(x: Any, shape: tuple[int, ...]) -> Any:
+    """Sum x over the dimensions that broadcasting from `shape` to x's shape added or stretched."""
+    extra = x.ndim - len(shape)
+    axes = tuple([i for i in range(x.ndim) if i < extra or (shape[i - extra] == 1 and x.shape[i] != 1)])
+    return x.sum(axis=axes).reshape(shape) if axes else x
+
+
+def special(function: str, on_host: Any) -> Any:
+    """Return a function of scipy.special for CuPy's arrays. on_host(name): the function for NumPy's arrays, where CuPy has none."""
+    found = getattr(import_late("cupyx.scipy.special"), function, None)
+    if found is not None:
+        return found
+
+    def run(*operands: Any) -> Any:
+        return from_host(np.asarray(on_host(function)(*[to_host(x) if isinstance(x, ndarray) else x for x in operands])))
+
+    return run
+
+
+# -- memory ------------------------------------------------------------------------------------------------------------
+
+
+def owner_of(x: Any) -> Any:
+    """Return the array that owns the memory of x."""
+    while x.base is not None:
+        x = x.base
+    return x
+
+
+def address_of(x: Any) -> int:
+    """Return the address of the first element of an array."""
+    address: int = x.data.ptr
+    return address

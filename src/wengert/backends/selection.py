@@ -1,0 +1,164 @@
+"""Which library an array is of, and so which backend a forward and a rule get.
+
+Two questions have two functions. `is_array` asks whether a tensor can hold x: whether x is an array of a library in use.
+`isinstance(x, numpy.ndarray)`, in the core `is_ndarray`, asks whether x is NumPy's own, which kernels and views of memory need.
+
+`others` is empty until a program asks for a GPU. So for NumPy's arrays the choice costs one test of an empty dict.
+docs/backends.md says what a backend must offer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert._forks import import_late
+from wengert.backends import numpy as numpy_backend
+
+others: dict[type, Any] = {}  # the backends besides NumPy's that are in use, by the type of their arrays
+_loaded: dict[str, Any] = {}  # the same backends, by the type of their devices
+_MODULES = {"cuda": "wengert.backends.cupy"}
+
+
+def is_array(x: Any) -> bool:
+    """Whether x is an array that tensors can hold."""
+    return isinstance(x, np.ndarray) or type(x) in others
+
+
+def backend_of(x: Any) -> Any:
+    """Return the backend of an array, of a tensor's array, or of those in a tuple. Numbers, lists and other objects are NumPy's."""
+    if not others:
+        return numpy_backend
+    if isinstance(x, tuple):
+        return next((found for y in x if (found := backend_of(y)) is not numpy_backend), numpy_backend)
+    return others.get(type(x)) or others.get(type(getattr(x, "_array", None)), numpy_backend)
+
+
+def backend_among(arrays: Iterable[Any]) -> Any:
+    """Return the backend of the first array that is not NumPy's, or NumPy's backend if there is none."""
+    for x in arrays if others else ():
+        found = others.get(type(x))
+        if found is not None:
+            return found
+    return numpy_backend
+
+
+def use(backend: Any) -> None:
+    """Let tensors hold the arrays of a backend. Its name is the type of its devices."""
+    others[backend.ndarray] = _loaded[backend.name] = backend
+
+
+def leave(backend: Any) -> None:
+    """Undo `use`."""
+    others.pop(backend.ndarray, None)
+    _loaded.pop(backend.name, None)
+
+
+def backend_for(name: str) -> Any:
+    """Return the backend of a type of devices, "cpu" or "cuda". Raises RuntimeError where none can be loaded."""
+    if name == "cpu":
+        return numpy_backend
+    found = _loaded.get(name)
+    if found is None:
+        found = import_late(_MODULES[name])
+        found.start()
+        use(found)
+    return found
+
+
+def device_name(x: Any) -> str:
+    """Return the name of an array's device: "cpu" or "cuda:0"."""
+    backend = backend_of(x)
+    return "cpu" if backend is numpy_backend else f"{backend.name}:{backend.device_of(x)}"
+
+
+def to_host(x: Any) -> Any:
+    """Return an array of any backend as a NumPy array, and the same for those in a tuple. Anything else is returned as it is."""
+    if isinstance(x, (tuple, list)):
+        return type(x)([to_host(y) for y in x])
+    backend = backend_of(x)
+    return x if backend is numpy_backend else backend.to_host(x)
+
+
+def to_device(x: Any, backend: Any) -> Any:
+    """Return a NumPy array as an array of the backend, on its current device, and the same for those in a tuple or list."""
+    if isinstance(x, np.ndarray):
+        return backend.from_host(x)
+    if isinstance(x, (tuple, list)) and type(x) in (tuple, list):
+        return type(x)([to_device(y, backend) for y in x])
+    return x
+
+
+def move(x: Any, where: str) -> Any:
+    """Return an array as an array of the device "cpu" or "cuda:0"."""
+    if device_name(x) == where:
+        return x
+    name, _, index = where.partition(":")
+    source, target = backend_of(x), backend_for(name)
+    if source is target:
+        return target.move(x, int(index))
+    host = to_host(x)
+    if target is numpy_backend:
+        return host
+    with target.current(int(index)):
+        return target.from_host(host)
+
+
+def gather(arrays: Iterable[Any]) -> tuple[Any, int, list[Any]]:
+    """Return the backend and the device number of a call, and its operands there. One of them is not NumPy's.
+
+    A 0-d array in main memory may join any device, as in torch. Raises RuntimeError for operands of several devices."""
+    arrays = list(arrays)
+    names = []
+    for x in arrays:
+        if is_array(x) and (x.ndim or not isinstance(x, np.ndarray)) and (name := device_name(x)) not in names:
+            names.append(name)
+    if len(names) > 1:
+        raise errors.DeviceError(
+            f"Expected all tensors to be on the same device, but found at least two devices, {names[0]} and {names[1]}!"
+        )
+    backend = backend_among(arrays)
+    index = int(names[0].partition(":")[2])
+    with backend.current(index):
+        return backend, index, [backend.from_host(x) if isinstance(x, np.ndarray) else x for x in arrays]
+
+
+def beside(array: Any, *arrays: Any) -> Any:
+    """Return a NumPy array on the device of the first of other arrays that is not NumPy's, or as it is if none is."""
+    found = next((x for x in arrays if type(x) in others), None) if others else None
+    return array if found is None or type(array) in others else move(array, device_name(found))
+
+
+def placed(value: Any, array: Any) -> Any:
+    """Return a value that is to be written into an array on the array's device. Numbers are returned as they are."""
+    return move(value, device_name(array)) if is_array(value) else value
+
+
+def together(arrays: Iterable[Any]) -> list[Any]:
+    """Return arrays of one call where they can be computed with: `gather`, or the arrays themselves if all are NumPy's."""
+    arrays = list(arrays)
+    return arrays if backend_among(arrays) is numpy_backend else gather(arrays)[2]
+
+
+# -- faces of F --------------------------------------------------------------------------------------------------------
+
+_faces: dict[str, Any] = {}  # F on raw arrays, by the type of devices
+_make_face: Any = None
+
+
+def set_array_faces(array_face: Any, make_face: Any) -> None:
+    """Install F on NumPy's arrays, and the function that makes F on the arrays of another backend."""
+    global _make_face
+    _faces["cpu"] = array_face
+    _make_face = make_face
+
+
+def face_of(backend: Any) -> Any:
+    """Return F on the raw arrays of a backend."""
+    found = _faces.get(backend.name)
+    if found is None or found.backend is not backend:
+        found = _faces[backend.name] = _make_face(backend)
+    return found

@@ -1,0 +1,160 @@
+"""Members of Tensor that convert it: to another dtype, to another device, and what says where its memory lies."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.backends.selection import device_name
+from wengert.core.node import note_cut
+from wengert.core.tensor import TensorBase
+from wengert.devices import device, device_of, place_of
+from wengert.ops.options import dtype_of_type
+from wengert.ops.registry import OPS
+
+Tensor: TypeAlias = Any  # class Tensor, which has these members. The stubs repeat the name.
+_cpu = device("cpu")
+_device = device  # methods have arguments of this name
+
+
+class ConversionMembers:
+    """Members of Tensor: conversions to other dtypes and devices."""
+
+    __slots__ = ()
+
+    @property
+    def device(self: Any) -> device:
+        """The device of the memory."""
+        array = self._array
+        return _cpu if isinstance(array, np.ndarray) else device_of(array)
+
+    @property
+    def is_cpu(self: Any) -> bool:
+        """Whether the memory is main memory."""
+        return isinstance(self._array, np.ndarray)
+
+    @property
+    def is_cuda(self: Any) -> bool:
+        """Whether the memory is a GPU's."""
+        return not isinstance(self._array, np.ndarray)
+
+    def _check_on_host(self: Any) -> None:
+        """Raise TypeError if the memory is not main memory."""
+        if not isinstance(self._array, np.ndarray):
+            raise errors.DtypeError(
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory "
+                "first."
+            )
+
+    @property
+    def __cuda_array_interface__(self: Any) -> dict[str, Any]:
+        """The memory on a GPU for other libraries. Raises AttributeError for a tensor in main memory."""
+        if isinstance(self._array, np.ndarray):
+            raise AttributeError(f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()}")
+        exported: Any = self._exported()
+        return exported.__cuda_array_interface__
+
+    def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, **_: Any) -> Tensor:
+        """Return the tensor with another dtype or device. If nothing changes and copy is False, return the tensor itself.
+
+        Call it as to(dtype), to(device), to(device, dtype) or to(other). non_blocking and memory_format are ignored.
+        """
+        dtype, device = parse_to(args, dtype, device)
+        wanted = self._array.dtype if dtype is None else dtypes.as_numpy_dtype(dtype)
+        if device is not None:
+            place = place_of(device)
+            here = device_name(self._array)
+            if place != here:
+                moved = OPS["_to_device"].function(self, place=place, source=here)
+                return moved if wanted == self._array.dtype else moved.to(wanted)
+        if wanted == self._array.dtype:
+            return self.clone() if copy else self
+        if self._requires_grad and wanted.kind in "iub":
+            note_cut(f"a cast to {dtypes.from_numpy_dtype(wanted)}", self)
+        return _cast(self, dtype=wanted)
+
+    def type(self: Any, dtype: Any = None, non_blocking: bool = False, **_: Any) -> Any:
+        """Return the legacy name of the type, "torch.FloatTensor". Given a dtype or such a name, return the tensor cast to it."""
+        if dtype is None:
+            return dtypes.legacy_type_name(self.dtype)
+        return self.to(dtype_of_type(dtype))
+
+    def type_as(self: Any, other: Tensor) -> Tensor:
+        """Return the tensor cast to the dtype of other."""
+        return self.to(other.dtype)
+
+    def cpu(self: Any, *_: Any, **__: Any) -> Tensor:
+        """Return a copy in main memory, or the tensor itself if it lies there. Derivative: 1."""
+        return self if isinstance(self._array, np.ndarray) else self.to("cpu")
+
+    def cuda(self: Any, device: Any = None, *_: Any, **__: Any) -> Tensor:
+        """Return a copy on a GPU, the current one if device is None, or the tensor itself if it lies there. Derivative: 1.
+
+        Raises RuntimeError if CuPy or a GPU is missing."""
+        return self.to("cuda" if device is None else _device(device))
+
+    def double(self: Any, memory_format: Any = None) -> Tensor:
+        """Return the tensor cast to float64."""
+        return self.to(dtypes.float64)
+
+    def float(self: Any, memory_format: Any = None) -> Tensor:
+        """Return the tensor cast to float32."""
+        return self.to(dtypes.float32)
+
+    def half(self: Any, memory_format: Any = None) -> Tensor:
+        """Return the tensor cast to float16."""
+        return self.to(dtypes.float16)
+
+    def bfloat16(self: Any, memory_format: Any = None) -> Tensor:
+        """Return the tensor cast to bfloat16."""
+        return self.to(dtypes.bfloat16)
+
+    def long(self: Any, memory_format: Any = None) -> Tensor:
+        """Return the tensor cast to int64."""
+        return self.to(dtypes.int64)
+
+    def int(self: Any, memory_format: Any = None) -> Tensor:
+        """Return the tensor cast to int32."""
+        return self.to(dtypes.int32)
+
+    def short(self: Any, memory_format: Any = None) -> Tensor:
+        """Return the tensor cast to int16."""
+        return self.to(dtypes.int16)
+
+    def char(self: Any, memory_format: Any = None) -> Tensor:
+        """Return the tensor cast to int8."""
+        return self.to(dtypes.int8)
+
+    def byte(self: Any, memory_format: Any = None) -> Tensor:
+        """Return the tensor cast to uint8."""
+        return self.to(dtypes.uint8)
+
+    def bool(self: Any, memory_format: Any = None) -> Tensor:
+        """Return the tensor cast to bool."""
+        return self.to(dtypes.bool_)
+
+    def cfloat(self: Any, memory_format: Any = None) -> Tensor:
+        """Return the tensor cast to complex64."""
+        return self.to(dtypes.complex64)
+
+    def cdouble(self: Any, memory_format: Any = None) -> Tensor:
+        """Return the tensor cast to complex128."""
+        return self.to(dtypes.complex128)
+
+
+def parse_to(args: tuple, dtype: Any, where: Any) -> tuple[Any, device | None]:
+    """Return (dtype, device) from the arguments of to(), None for one that is not given."""
+    for argument in args:
+        if isinstance(argument, TensorBase):
+            dtype, where = argument._array.dtype, device_of(argument._array)
+        elif isinstance(argument, (str, device)) or type(argument) is int:
+            where = argument
+        elif argument is not None and not isinstance(argument, bool):
+            dtype = argument
+    return dtype, device(where) if isinstance(where, (str, int)) else where
+
+
+def _cast(tensor: Any, dtype: Any) -> Any:
+    return OPS["cast"].function(tensor, dtype=dtype)

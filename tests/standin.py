@@ -1,0 +1,397 @@
+"""An array library over NumPy that refuses what CuPy refuses. It proves on any machine that operations name no library.
+
+Its arrays lie on two devices, cuda:0 and cuda:1. They refuse an implicit conversion to NumPy, NumPy's functions, and calls that mix them
+with NumPy's arrays or with arrays of the other device. Functions that CuPy does not have are missing here too. What makes a program
+wait for a GPU, such as item(), a copy to main memory or a mask as an index, is counted in `waits`.
+
+    with standin.in_use():
+        x = wengert.ones(3).cuda()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from wengert.backends import numpy as numpy_backend, selection
+
+name = "cuda"
+waits = 0  # how often a program had to wait for a device
+_current = 0
+
+# Names of NumPy that CuPy 14 does not have, as far as a forward might use them.
+_MISSING = frozenset({"asmatrix", "block", "frompyfunc", "geomspace", "insert", "matvec", "nanpercentile", "nanquantile", "nditer",
+                      "spacing", "unstack", "vecdot", "vecmat"})  # fmt: skip
+_METHODS = frozenset({"all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "compress", "conj",
+                      "conjugate", "copy", "cumprod", "cumsum", "diagonal", "dot", "fill", "flatten", "max", "mean", "min", "nonzero",
+                      "partition", "prod", "put", "ravel", "repeat", "reshape", "round", "searchsorted", "sort", "squeeze", "std", "sum",
+                      "swapaxes", "take", "trace", "transpose", "var", "view"})  # fmt: skip
+_UFUNC_METHODS = {"at": {"add", "subtract", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor"},
+                  "accumulate": {"add", "multiply"}, "reduceat": {"add"}, "outer": None,
+                  "reduce": {"add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "bitwise_and", "bitwise_or"}}  # fmt: skip
+_REDUCTIONS = frozenset({"sum", "prod", "max", "min", "amax", "amin", "mean", "any", "all", "nansum", "nanmax", "nanmin"})
+_WAITING = frozenset({"nonzero", "flatnonzero", "unique", "argwhere", "bincount", "array_equal", "allclose"})
+
+
+def _wait() -> None:
+    global waits
+    waits += 1
+
+
+class Flags:
+    """The flags that CuPy's arrays have."""
+
+    def __init__(self, data: np.ndarray) -> None:
+        self.c_contiguous, self.f_contiguous = data.flags.c_contiguous, data.flags.f_contiguous
+        self.owndata = data.flags.owndata
+
+    def __getitem__(self, key: str) -> bool:
+        return {"C_CONTIGUOUS": self.c_contiguous, "F_CONTIGUOUS": self.f_contiguous, "OWNDATA": self.owndata}[key]
+
+
+def _refused(what: str) -> TypeError:
+    return TypeError(f"{what}: an array on a device meets NumPy")
+
+
+def _plain(x: Any, devices: list[int]) -> Any:
+    """Return an argument of a function of the library for NumPy. devices: gets the devices of the arrays in it."""
+    if type(x) is Array:
+        devices.append(x.index)
+        return x.data_
+    if isinstance(x, np.ndarray):
+        raise _refused("Unsupported type <class 'numpy.ndarray'>")
+    if isinstance(x, (list, tuple)):
+        return type(x)([_plain(y, devices) for y in x]) if not hasattr(x, "_fields") else x
+    return x
+
+
+def _lifted(x: Any, index: int) -> Any:
+    """Return a result of NumPy as the library's."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return Array(np.asarray(x), index)
+    if isinstance(x, tuple):
+        parts = [_lifted(y, index) for y in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    return [_lifted(y, index) for y in x] if isinstance(x, list) else x
+
+
+def _run(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function of NumPy on the library's arrays."""
+    devices: list[int] = []
+    given = [_plain(x, devices) for x in args]
+    named = {key: _plain(x, devices) for key, x in kwargs.items()}
+    if len(set(devices)) > 1:
+        raise ValueError(f"arrays of several devices: {sorted(set(devices))}")
+    label = getattr(function, "__name__", "")
+    if label in _REDUCTIONS and ("where" in named or "initial" in named):
+        raise TypeError(f"{label}() got an unexpected keyword argument")
+    if label == "as_strided":
+        named.pop("subok", None)
+    if label in _WAITING:
+        _wait()
+    with np.errstate(all="ignore"):
+        result = function(*given, **named)
+    out = kwargs.get("out")
+    if out is not None:
+        return out
+    return _lifted(result, devices[0] if devices else _current)
+
+
+class _Method:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        method = getattr(np.ndarray, self.name)
+        return lambda *args, **kwargs: _run(method, (instance, *args), kwargs)
+
+
+class Array:
+    """An array on a device."""
+
+    __slots__ = ("__weakref__", "data_", "index")
+    __array_priority__ = 100
+
+    def __init__(self, data: np.ndarray, index: int) -> None:
+        self.data_, self.index = data, index
+
+    shape = property(lambda self: self.data_.shape)
+    ndim = property(lambda self: self.data_.ndim)
+    dtype = property(lambda self: self.data_.dtype)
+    size = property(lambda self: self.data_.size)
+    itemsize = property(lambda self: self.data_.itemsize)
+    nbytes = property(lambda self: self.data_.nbytes)
+    strides = property(lambda self: self.data_.strides)
+    flags = property(lambda self: Flags(self.data_))
+    T = property(lambda self: Array(self.data_.T, self.index))
+    real = property(lambda self: Array(self.data_.real, self.index), lambda self, value: self.real.__setitem__(..., value))
+    imag = property(lambda self: Array(self.data_.imag, self.index), lambda self, value: self.imag.__setitem__(..., value))
+    base = property(lambda self: None if self.data_.base is None else Array(self.data_.base, self.index))
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {**self.data_.__array_interface__, "version": 3}
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise _refused("Implicit conversion to a NumPy array is not allowed")
+
+    def __array_function__(self, function: Any, *_: Any) -> Any:
+        raise _refused(f"numpy.{function.__name__}")
+
+    def __array_ufunc__(self, ufunc: Any, *_: Any, **__: Any) -> Any:
+        raise _refused(f"numpy.{ufunc.__name__}")
+
+    def __len__(self) -> int:
+        return len(self.data_)
+
+    def __iter__(self) -> Iterator[Any]:
+        _wait()
+        return iter([self[i] for i in range(len(self))])
+
+    def item(self, *args: int) -> Any:
+        _wait()
+        return self.data_.item(*args)
+
+    def tolist(self) -> Any:
+        _wait()
+        return self.data_.tolist()
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        _wait()
+        return self.data_.__index__()
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __getitem__(self, key: Any) -> Any:
+        return Array(np.asarray(self.data_[_index_of(key, self.index)]), self.index)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        devices = [self.index]
+        self.data_[_index_of(key, self.index)] = _plain(value, devices)
+        if len(set(devices)) > 1:
+            raise ValueError("arrays of several devices")
+
+    def __repr__(self) -> str:
+        return f"Array({self.data_!r}, cuda:{self.index})"
+
+
+def _index_of(key: Any, index: int) -> Any:
+    for item in key if isinstance(key, tuple) else (key,):
+        if isinstance(item, Array) and item.dtype.kind == "b":
+            _wait()
+    return _plain(key, [index])
+
+
+def _operator(method: str) -> Any:
+    def run(self: Array, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            raise _refused("Unsupported type <class 'numpy.ndarray'>")
+        if not isinstance(other, (Array, int, float, complex, bool, np.generic)):
+            return NotImplemented
+        result = _run(getattr(np.ndarray, method), (self, other), {})
+        return self if method.startswith("__i") and method != "__invert__" else result
+
+    return run
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"):
+    for _prefix in ("", "r", "i"):
+        setattr(Array, f"__{_prefix}{_name}__", _operator(f"__{_prefix}{_name}__"))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "divmod", "rdivmod"):
+    setattr(Array, f"__{_name}__", _operator(f"__{_name}__"))
+for _name in ("neg", "pos", "abs", "invert"):
+    setattr(Array, f"__{_name}__", _Method(f"__{_name}__"))
+for _name in _METHODS:
+    setattr(Array, _name, _Method(_name))
+
+
+def _diagonal(self: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    found = self.data_.diagonal(offset, axis1, axis2)
+    found.flags.writeable = True
+    return Array(found, self.index)
+
+
+Array.diagonal = _diagonal  # type: ignore[attr-defined]
+Array.__hash__ = None  # type: ignore[assignment]
+
+ndarray = Array
+
+
+class _Ufunc:
+    """A ufunc of the library: a call, and the methods that CuPy's ufunc of this name has."""
+
+    def __init__(self, ufunc: Any) -> None:
+        self.ufunc = ufunc
+        self.__name__ = ufunc.__name__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _run(self.ufunc, args, kwargs)
+
+    def __getattr__(self, method: str) -> Any:
+        allowed = _UFUNC_METHODS.get(method, frozenset())
+        if allowed is not None and self.__name__ not in allowed:
+            raise NotImplementedError(f"{self.__name__}.{method}")
+        return lambda *args, **kwargs: _run(getattr(self.ufunc, method), args, kwargs)
+
+
+class _Module:
+    """A part of the library: the functions of a module of NumPy or SciPy, on the library's arrays."""
+
+    def __init__(self, module: Any, missing: frozenset[str] = frozenset()) -> None:
+        self._module, self._missing = module, missing
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute in self._missing:
+            raise AttributeError(f"the library has no {attribute}")
+        found = getattr(self._module, attribute)
+        if isinstance(found, np.ufunc):
+            return _Ufunc(found)
+        if isinstance(found, type) or not callable(found):
+            return found
+        return lambda *args, **kwargs: _run(found, args, kwargs)
+
+
+_numpy = _Module(np, _MISSING)
+linalg = _Module(np.linalg, frozenset({"matrix_norm", "multi_dot", "svdvals", "vecdot", "vector_norm"}))
+fft = _Module(np.fft)
+class lib:
+    """The part of numpy.lib that CuPy has."""
+
+    stride_tricks = _Module(np.lib.stride_tricks)
+
+
+integer, floating, bool_, inf, nan, pi, newaxis = np.integer, np.floating, np.bool_, np.inf, np.nan, np.pi, None
+
+
+def __getattr__(attribute: str) -> Any:
+    return getattr(_numpy, attribute)
+
+
+# -- what every backend defines besides NumPy's words: see docs/backends.md -------------------------------------------
+
+
+_CUPY_LACKS = frozenset({"bdtrik", "betaincc", "betainccinv", "hyp1f1", "hyp2f1", "i1", "ive", "iv", "kv", "kve", "spherical_jn", "stdtr", "stdtrit"})
+
+
+def special(function: str, on_host: Any) -> Any:
+    """Return a function of scipy.special for the library's arrays. on_host(name): the function for NumPy's arrays."""
+    found = on_host(function)
+
+    def run(*operands: Any) -> Any:
+        return _run(found, operands, {})
+
+    return run
+
+
+def start() -> None:
+    """Do nothing: the library is always there."""
+
+
+def device_count() -> int:
+    return 2
+
+
+def current_device() -> int:
+    return _current
+
+
+def set_current_device(index: int) -> None:
+    global _current
+    _current = index
+
+
+@contextmanager
+def current(index: int) -> Iterator[None]:
+    global _current
+    before, _current = _current, index
+    try:
+        yield
+    finally:
+        _current = before
+
+
+def device_of(x: Array) -> int:
+    return x.index
+
+
+def to_host(x: Array) -> np.ndarray:
+    _wait()
+    return x.data_.copy("K")
+
+
+def from_host(x: np.ndarray) -> Array:
+    return Array(np.array(x, order="K", subok=False), _current)
+
+
+def move(x: Array, index: int) -> Array:
+    return Array(x.data_.copy("K"), index)
+
+
+def asarray(x: Any, dtype: Any = None, order: Any = None) -> Array:
+    if isinstance(x, np.ndarray):
+        return Array(np.array(x, dtype), _current)
+    return x if type(x) is Array and dtype is None else _run(np.asarray, (x,), {"dtype": dtype})
+
+
+def array(x: Any, dtype: Any = None, **kwargs: Any) -> Array:
+    if isinstance(x, np.ndarray):
+        return Array(np.array(x, dtype, **kwargs), _current)
+    return _run(np.array, (x,), {"dtype": dtype, **kwargs})
+
+
+def copyto(target: Array, value: Any, **kwargs: Any) -> None:
+    _run(np.copyto, (target, value), kwargs)
+
+
+def cast(x: Array, dtype: Any) -> Array:
+    return Array(numpy_backend.cast(x.data_, dtype), x.index)
+
+
+def shares_memory(x: Array, y: Array) -> bool:
+    return np.may_share_memory(x.data_, y.data_)
+
+
+def sum_to_size(x: Array, shape: tuple[int, ...]) -> Array:
+    return Array(np.asarray(numpy_backend.sum_to_size(x.data_, shape)), x.index)
+
+
+def owner_of(x: Array) -> Any:
+    """Return what owns the memory of x: the same object for all views of one memory."""
+    data = x.data_
+    while isinstance(data.base, np.ndarray):
+        data = data.base
+    return Array(data, x.index)
+
+
+def address_of(x: Array) -> int:
+    return x.data_.__array_interface__["data"][0]
+
+
+def synchronize(index: int | None = None) -> None:
+    _wait()
+
+
+@contextmanager
+def in_use() -> Iterator[None]:
+    """Let tensors hold the library's arrays in the block."""
+    import sys
+
+    backend = sys.modules[__name__]
+    selection.use(backend)
+    try:
+        yield
+    finally:
+        selection.leave(backend)
