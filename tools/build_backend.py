@@ -1,7 +1,8 @@
 """Build backend: meson-python, and builds with less compiled code if the compiler fails.
 
-The first attempt compiles everything. The second leaves out the kernels for newer processors, the third compiles nothing. So every
-compiler ends in a working installation. -Csetup-args=-Dnative=enabled asks for the first attempt or a failure.
+The first attempt compiles everything. The second leaves out the kernels for newer processors. The third leaves out all kernels,
+which need an extension of C, vectors. The last compiles nothing. So every compiler ends in a working installation.
+-Csetup-args=-Dnative=enabled asks for the first attempt or a failure.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from mesonpy import (
 Settings = dict[str, Any] | None
 
 # The value of the option `fallback`, and what an attempt with it leaves out.
-ATTEMPTS = {"none": "", "levels": "the kernels for newer processors", "native": "all compiled code"}
+ATTEMPTS = {"none": "", "levels": "the kernels for newer processors", "kernels": "all kernels", "native": "all compiled code"}
 
 
 def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:

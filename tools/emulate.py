@@ -19,7 +19,7 @@ import variant
 
 TARGET = "aarch64-linux-gnu"
 DEBIAN = ["python3.11-minimal", "libpython3.11-stdlib", "libpython3.11-dev", "libstdc++6"]
-WHEELS = ["numpy", "scipy", "ml_dtypes", "opt_einsum"]
+WHEELS = ["numpy", "scipy", "ml_dtypes", "opt_einsum", "mpmath"]
 WHEELS += ["pytest", "pluggy", "iniconfig", "packaging", "pygments", "hypothesis", "sortedcontainers"]
 PLATFORMS = ["manylinux2014_aarch64", "manylinux_2_17_aarch64", "manylinux_2_27_aarch64", "manylinux_2_28_aarch64"]
 TESTS = ["-m", "not slow and not exhaustive", "tests/kernels", "tests/core", "tests/autograd", "tests/ops"]

@@ -367,16 +367,11 @@ def _rebuild(state: bytes) -> Generator:
 
 @in_child
 def renew_locks() -> None:
-    """Replace the locks, which other threads may have held. NumPy's is part of its generator: a new one goes on with the state."""
+    """Replace the locks, which other threads may have held. NumPy's is part of its generator, and is made free as Python's own are."""
     for generator in _generators:
         generator._lock = allocate_lock()
-        found = generator._numpy
-        if found is not None and not found.bit_generator.lock.acquire(False):
-            bits = type(found.bit_generator)()
-            bits.state = found.bit_generator.state
-            generator._numpy = type(found)(bits)
-        elif found is not None:
-            found.bit_generator.lock.release()
+        if generator._numpy is not None:
+            generator._numpy.bit_generator.lock._at_fork_reinit()
 
 
 default_generator = Generator()

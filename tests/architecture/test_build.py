@@ -212,12 +212,18 @@ def test_without_a_compiler_a_pure_package_is_installed(tmp_path):
 @pytest.mark.exhaustive
 @needs_build_tools
 @pytest.mark.parametrize(
-    ("refused", "core", "kernels"), [("rows_v4.c", "compiled", "CPU level base"), ("native.c", "python", "not compiled")]
+    ("refused", "core", "kernels"),
+    [
+        ("rows_v4.c", "compiled", "CPU level base"),
+        ("vector_size", "compiled", "not compiled"),
+        ("_compiled.c.o", "python", "not compiled"),
+    ],
 )
-def test_a_compiler_that_fails_for_one_file_ends_in_a_working_package(tmp_path, refused, core, kernels):
-    """Without the kernels for newer processors if that helps, else uncompiled. -O0 only spares time."""
+def test_a_compiler_that_refuses_something_ends_in_a_working_package(tmp_path, refused, core, kernels):
+    """It refuses a file or an extension of C. Without newer processors' kernels, all kernels, or uncompiled. -O0 only spares time."""
     compiler = tmp_path / "compiler"
-    compiler.write_text(f'#!/bin/sh\ncase "$*" in *{refused}*) echo "no {refused}" >&2; exit 1;; esac\nexec cc "$@" -O0\n')
+    no_vectors = "-Dvector_size=unknown -Werror=attributes" if refused == "vector_size" else ""
+    compiler.write_text(f'#!/bin/sh\ncase "$*" in *{refused}*) echo "no {refused}" >&2; exit 1;; esac\nexec cc "$@" -O0 {no_vectors}\n')
     compiler.chmod(0o755)
     built = build_wheel(tmp_path, compiler=str(compiler))
     assert built.returncode == 0, built.stderr

@@ -25,7 +25,7 @@ def assert_no_complaint(compiler: str, paths: list[Path]) -> None:
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed: `make compilers`")
     folders = (np.get_include(), sysconfig.get_path("include"), CORE, KERNELS)
-    command = [compiler, "-fsyntax-only", "-O1", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-sign-compare", "-Werror"]
+    command = [compiler, "-fsyntax-only", "-O1", "-Wall", "-Wextra", "-Werror"]
     command += [*(f"-I{folder}" for folder in folders), '-DWK_CORE_MODULES="node"']
     command += [] if compiler.startswith("aarch64") else ["-DWK_HAS_LEVELS"]
 

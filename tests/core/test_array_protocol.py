@@ -367,8 +367,9 @@ def test_functions_of_numbers_with_like_make_tensors(tmp_path):
 
 def test_every_function_is_tested():
     by_hand = [name for name in BY_HAND if " " not in name and "." not in name]
-    names = (*CALLS, *MORE_CALLS, *LISTS, *DECOMPOSITIONS, *by_hand, *LIKE, *LIKE_OF_NUMBERS, "einsum", "linalg.eig", "row_stack")
-    tested = {function_of(name) for name in names}
+    names = (*CALLS, *MORE_CALLS, *LISTS, *DECOMPOSITIONS, *by_hand, *LIKE, *LIKE_OF_NUMBERS, "einsum", "linalg.eig")
+    older = [name for name in ["row_stack"] if hasattr(np, name)]  # gone in NumPy 2.5
+    tested = {function_of(name) for name in (*names, *older)}
     assert set(FUNCTIONS) == tested
     assert set(FUNCTIONS) >= METHODS
 

@@ -26,7 +26,7 @@ CALLS = {
     "der": "f(c)", "int": "f(c, 2, k=[c[0], 1.0])", "fromroots": "f(c)", "vander": "f(x, 3)", "vander2d": "f(x, x, [1, 2])",
     "vander3d": "f(x, x, x, [1, 1, 1])", "fit": "f(np.linspace(0.0, 1.0, 4), c, 2)", "trim": "f(c)", "roots": "f(c)", "line": "f(c[0], c[1])",
     "companion": "f(c)", "weight": "f(x / 9)", "valfromroots": "f(x, c)", "interpolate": "f(lambda t: np.sin(t) * c[0], 3)",
-    "2poly": "f(c)",
+    "2poly": "f(c)", "valnd": "f([x, x], m)",  # the latter since NumPy 2.5
 }  # fmt: skip
 WITHOUT_NUMBERS = {"gauss", "pts1", "pts2"}  # nodes and weights of a degree
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -9,11 +11,15 @@ import wengert as torch
 
 
 def reshape(a):
-    a.shape = (2, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of NumPy 2.5
+        a.shape = (2, 3)
 
 
 def reinterpret(a):
-    a.dtype = np.int32
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        a.dtype = np.int32
 
 
 CHANGES = pytest.mark.parametrize("change", [reshape, reinterpret])

@@ -16,7 +16,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-LIMIT = 20.0  # seconds after which a batch counts as a hang; an ordinary batch takes a fraction of a second
+# Seconds after which a batch counts as a hang. An ordinary batch takes a fraction of a second, but under a sanitizer.
+LIMIT = float(os.environ.get("WENGERT_FUZZ_LIMIT", "20"))
 CALLS = 400  # calls that take about two seconds, for a fuzzer that does not say
 PER_BATCH = 10  # a batch makes this part of CALLS
 CHILD = ["-m", "fuzz._batches"]  # arguments of the Python that is the child

@@ -250,7 +250,13 @@ def eigenvalues(a: Any) -> Any:
     return w.real(found) if _is_real(a, found) else found
 
 
-of(np.linalg.eigvals)(lambda a: eigenvalues(floating(a)))
+def _as_eigen(x: Any) -> Any:
+    """A result of eig or eigvals in the dtype that NumPy gives it: since 2.5 it is complex, also if all eigenvalues are real."""
+    always_complex = np.linalg.eigvals(np.eye(1)).dtype.kind == "c"
+    return x + 0j if always_complex and not x.is_complex() else x
+
+
+of(np.linalg.eigvals)(lambda a: _as_eigen(eigenvalues(floating(a))))
 
 
 @of(np.linalg.eig)
@@ -263,7 +269,7 @@ def _eig(a):
         places = np.argmax(np.abs(vectors.numpy(force=True)), -2)[..., None, :]
         largest = w.gather(vectors, -2, w.as_tensor(places))
         vectors = vectors * _phase_of(largest)
-    return type(np.linalg.eig(np.eye(1)))(values, vectors)
+    return type(np.linalg.eig(np.eye(1)))(_as_eigen(values), _as_eigen(vectors))
 
 
 @of(np.linalg.lstsq)

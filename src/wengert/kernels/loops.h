@@ -136,7 +136,7 @@
     }
 
 #define GUARD1(name, cost, numbers, a, LIMITS, LET, RESULT, SLOW_LET, SLOW_RESULT)                             \
-    WK_INLINE int EACH_(name##_within)(real a) { LIMITS }                                                      \
+    WK_INLINE int EACH_(name##_within)(real a) { (void)a; LIMITS }                                             \
     WK_INLINE real EACH_(name)(real a) { LET return RESULT; }                                                  \
     WK_INLINE real EACH_(name##_slow)(real a) { SLOW_LET return SLOW_RESULT; }                                 \
     static void LOOP_(name)(LOOP_ARGUMENTS_) {                                                                 \
@@ -149,7 +149,7 @@
     }
 
 #define GUARD2(name, cost, numbers, a, b, LIMITS, LET, RESULT, SLOW_LET, SLOW_RESULT)                          \
-    WK_INLINE int EACH_(name##_within)(real a, real b) { LIMITS }                                              \
+    WK_INLINE int EACH_(name##_within)(real a, real b) { (void)a; (void)b; LIMITS }                            \
     WK_INLINE real EACH_(name)(real a, real b) { LET return RESULT; }                                          \
     WK_INLINE real EACH_(name##_slow)(real a, real b) { SLOW_LET return SLOW_RESULT; }                         \
     static void LOOP_(name)(LOOP_ARGUMENTS_) {                                                                 \
@@ -163,7 +163,7 @@
     }
 
 #define GUARD3(name, cost, numbers, a, b, c, LIMITS, LET, RESULT, SLOW_LET, SLOW_RESULT)                       \
-    WK_INLINE int EACH_(name##_within)(real a, real b, real c) { LIMITS }                                      \
+    WK_INLINE int EACH_(name##_within)(real a, real b, real c) { (void)a; (void)b; (void)c; LIMITS }           \
     WK_INLINE real EACH_(name)(real a, real b, real c) { LET return RESULT; }                                  \
     WK_INLINE real EACH_(name##_slow)(real a, real b, real c) { SLOW_LET return SLOW_RESULT; }                 \
     static void LOOP_(name)(LOOP_ARGUMENTS_) {                                                                 \

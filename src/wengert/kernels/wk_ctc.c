@@ -3,6 +3,7 @@
  * The states of an item are its labels with blanks before, between and after them. All values are logarithms in float64.
  */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ typedef struct {
     const char *ct; /* cotangent of the losses, or NULL if losses are wanted */
     npy_intp ct_item;
     char *out; /* cotangent of x */
-    volatile int failed;
+    atomic_int failed;
 } Alignments;
 
 static double read_number(const char *at, int is_double) { return is_double ? *(const double *)at : *(const float *)at; }

@@ -3,6 +3,7 @@
  * Methods return None for arguments that they do not accept, and for a place out of range; NumPy then does the work or raises. Each
  * lane belongs to one thread, which adds up its values in order. Results are therefore the same for any number of threads.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "wk_index.h"
@@ -18,7 +19,7 @@ typedef struct {
     WkLanes lanes; /* lanes of the index (0), of the array that its places refer to (1), and of the other array (2) */
     char *index, *named, *other;
     int64_t n, size, low; /* n: places in a lane; size: elements of a lane of the named array; low: least valid place */
-    volatile int wrong;   /* a place out of range has been found; set by any thread */
+    atomic_int wrong;     /* a place out of range has been found; set by any thread */
 } Places;
 
 /* -- are all places there ------------------------------------------------------------------------------------------------- */

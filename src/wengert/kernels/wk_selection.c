@@ -3,6 +3,7 @@
  * NaN counts as larger than all numbers, and 0 as equal to -0. Elements are turned into keys, which are ints in the order of the
  * elements. Equal elements keep the order of their places. Each lane belongs to one thread.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ typedef struct {
     int64_t *places;
     int64_t n, k; /* n: elements of a lane; k: how many are wanted, or which one */
     int type, descending;
-    volatile int failed; /* set by any thread */
+    atomic_int failed; /* set by any thread */
 } Selection;
 
 /* -- keys ----------------------------------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from numbers import Number
 from typing import Any
@@ -136,7 +137,10 @@ class ndarray(Holder):
     def shape(self, shape: Any) -> None:
         if self._tensor.requires_grad and self._tensor.is_leaf:
             raise RuntimeError("a leaf that requires grad keeps its shape. Hint: use x = x.reshape(shape).")
-        self._tensor._array.view().shape = shape  # raises what NumPy raises
+        view = self._tensor._array.view()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # NumPy 2.5 has one for this assignment
+            view.shape = shape  # raises what NumPy raises, also where only a copy would have the shape
         self._tensor = self.reshape(shape)._tensor
 
     @property
