@@ -19,7 +19,7 @@
 #   make parity-table  compare with the whole of torch's operator database, and write docs/parity.md: ten minutes
 #   make oracle      add torch, a build for the CPU, so that the tests against torch run
 #   make browser     add Chromium and its driver, where apt-get can, so that the tests of pages for browsers run
-#   make compilers   add clang and gcc for aarch64, where apt-get can, so that the tests check the C files with them
+#   make compilers   add clang, gcc for aarch64 and musl, where apt-get can, so that the tests check the C files with them
 #   make clean       remove what these commands have made
 
 VENV ?= .venv
@@ -103,8 +103,8 @@ browser:
 		{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends chromium chromium-driver; }
 
 compilers:
-	@{ command -v clang && command -v aarch64-linux-gnu-gcc; } >/dev/null || { apt-get update -q && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross; }
+	@{ command -v clang && command -v aarch64-linux-gnu-gcc && command -v musl-gcc; } >/dev/null || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross musl-tools; }
 
 inplace: $(stamps)/build
 	@test -e build/inplace-$(tag)/build.ninja || $(meson) setup -Dnative=enabled build/inplace-$(tag)

@@ -1,4 +1,4 @@
-"""Every C file passes gcc, clang and gcc for aarch64, and none of them warns. `make compilers` installs the last two."""
+"""Every C file passes gcc, clang, gcc for aarch64 and gcc with musl, and none of them warns. `make compilers` installs the last three."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from architecture.test_build import core_modules
 
 ROOT = Path(__file__).parents[2]
 CORE, KERNELS = ROOT / "src" / "wengert" / "core", ROOT / "src" / "wengert" / "kernels"
-COMPILERS = ["gcc", "clang", "aarch64-linux-gnu-gcc"]
+COMPILERS = ["gcc", "clang", "aarch64-linux-gnu-gcc", "musl-gcc"]
 
 
 def assert_no_complaint(compiler: str, paths: list[Path]) -> None:
