@@ -10,7 +10,7 @@ from wengert import errors
 from wengert._forks import import_late
 from wengert.array_functions.table import detached, holds_tensor, w
 from wengert.scipy._sparse_products import Pattern, solve
-from wengert.scipy.interpolate._piecewise import along_first, double, outside, placed, wrapped
+from wengert.scipy.interpolate._piecewise import along_first, double, kept, outside, placed, wrapped
 
 scipy: Any = import_late("scipy.interpolate")
 
@@ -66,8 +66,8 @@ def evaluate(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
 class BSpline(scipy.BSpline):
     """SciPy's BSpline with derivatives in the knots t, the coefficients c and the points of evaluation."""
 
-    t: Any = property(lambda self: self._t, lambda self, t: setattr(self, "_t", t))  # SciPy's make arrays
-    c: Any = property(lambda self: self._c, lambda self, c: setattr(self, "_c", c))
+    t: Any = kept("t")
+    c: Any = kept("c")
 
     def __init__(self, t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> None:
         super().__init__(detached(t), detached(c), k, extrapolate, axis)

@@ -85,11 +85,26 @@ def evaluate(c: Any, breaks: Any, x: Any, nu: int, extrapolate: Any) -> Any:
     return w.reshape(found, tuple(x.shape) + tuple(c.shape[2:]))
 
 
+def kept(name: str) -> Any:
+    """Return a property for an attribute of SciPy's class that is to hold a tensor, which SciPy's would make an array.
+
+    Since SciPy 1.18 the attribute is a property there, which is read until ours is assigned."""
+    place = f"_{name}"
+
+    def read(self: Any) -> Any:
+        if place in vars(self):
+            return vars(self)[place]
+        theirs = next(vars(c)[name] for c in type(self).__mro__ if c.__module__.startswith("scipy.") and name in vars(c))
+        return theirs.__get__(self)
+
+    return property(read, lambda self, value: vars(self).__setitem__(place, value))
+
+
 class Piecewise:
     """What our subclasses of PPoly and its relatives have in common. self.c, self.x: tensors, or arrays without a derivative."""
 
-    c: Any = property(lambda self: self._c, lambda self, c: setattr(self, "_c", c))  # SciPy's make arrays
-    x: Any = property(lambda self: self._x, lambda self, x: setattr(self, "_x", x))
+    c: Any = kept("c")
+    x: Any = kept("x")
     axis: int
     extrapolate: Any
 
