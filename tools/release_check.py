@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "src" / "wengert"
-SIZE_LIMIT = 10_000_000  # bytes of the installed files, without what Python compiles
+SIZE_LIMIT = 11_000_000  # bytes of the installed files, without what Python compiles
 TESTS = ["tests/core", "tests/autograd", "tests/kernels"]
 PROGRAM = """
 import torch

@@ -367,7 +367,7 @@ def _rebuild(state: bytes) -> Generator:
 
 @in_child
 def renew_locks() -> None:
-    """Replace the locks, which other threads may have held. NumPy's is part of its generator, and is made free as Python's own are."""
+    """Make the locks free, which other threads may have held. NumPy's is part of its generator."""
     for generator in _generators:
         generator._lock = allocate_lock()
         if generator._numpy is not None:
