@@ -18,7 +18,11 @@ from types import ModuleType
 
 _LATE = ("wengert", "numpy", "scipy")  # packages with modules that are imported at their first use
 # Libraries that only some functions need, and their names for people.
-OPTIONAL = {"scipy": "SciPy", "opt_einsum": "opt_einsum", "ml_dtypes": "ml_dtypes"}
+OPTIONAL = {
+    "scipy": "SciPy", "opt_einsum": "opt_einsum", "ml_dtypes": "ml_dtypes", "mpi4py": "mpi4py and an MPI library",
+    "dask": "Dask", "distributed": "Dask's distributed scheduler",
+}  # fmt: skip
+_EXTRAS = {"mpi4py": "mpi", "dask": "dask", "distributed": "dask"}  # of the package, that bring them; full if not here
 _under_way: list[tuple[str, int]] = []  # the modules that import_late is importing, and the threads
 _is_before_logging = False
 _gate = RLock()  # held while an import is added to _under_way, and by a fork
@@ -75,7 +79,8 @@ def is_installed(name: str) -> bool:
 
 def missing_library(what: str, name: str) -> ModuleNotFoundError:
     """Return the error for what cannot run without an optional library."""
-    text = f"No module named {name!r}: {what} needs {OPTIONAL[name]}.\nHint: pip install \"wengert[full]\", or pip install {name}"
+    text = f"No module named {name!r}: {what} needs {OPTIONAL[name]}."
+    text += f"\nHint: pip install \"wengert[{_EXTRAS.get(name, 'full')}]\", or pip install {name}"
     return ModuleNotFoundError(text, name=name)
 
 

@@ -27,11 +27,11 @@ LAYERS = [
     {"array_protocol"},
     {"tensor"},
     {
-        "accelerator", "distributed", "functional", "mps", "onnx", "overrides", "settings", "types", "version", "xpu",
+        "accelerator", "functional", "mps", "onnx", "overrides", "settings", "types", "version", "xpu",
         "_tensor",
     },
     {
-        "amp", "autograd", "control_flow", "cpu", "cuda", "distributions", "fft", "func", "hub", "linalg", "masked",
+        "amp", "autograd", "control_flow", "cpu", "cuda", "dask", "distributed", "distributions", "fft", "func", "hub", "linalg", "masked",
         "multiprocessing", "nn", "numpy", "optim", "profiler", "random", "scipy", "serialization", "signal", "special", "utils",
     },
     {"program"},

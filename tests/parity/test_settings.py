@@ -90,7 +90,7 @@ def test_decorators_leave_programs_as_they_are():
 
 @pytest.mark.parametrize("refused", [
     lambda: wengert.jit.save(wengert.nn.Identity(), "x.pt"), lambda: wengert.jit.load("x.pt"), lambda: wengert.onnx.export(None),
-    lambda: wengert.distributed.init_process_group("gloo"), lambda: wengert._dynamo.explain(None), lambda: wengert.jit.CompilationUnit(""),
+    lambda: wengert._dynamo.explain(None), lambda: wengert.jit.CompilationUnit(""),
 ])  # fmt: skip
 def test_what_cannot_be_done_is_refused_with_a_hint(refused):
     with pytest.raises(wengert.errors.MissingFeatureError, match="Hint: "):

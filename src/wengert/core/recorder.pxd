@@ -32,6 +32,8 @@ cdef object _anomaly
 @cython.locals(began=cython.longlong)
 cpdef object observe(str name, tuple inputs, object function, tuple arguments)
 cdef object ranged(str name, object function, tuple arguments)
+@cython.locals(log=list, record=Record)
+cpdef add_range(str name, long long began, long long ended, unsigned long long thread)
 @cython.locals(log=list, record=Record, tensor=TensorBase, node=Node)
 cdef add_operation(str name, tuple inputs, object result, long long began, long long ended)
 @cython.locals(record=Record)

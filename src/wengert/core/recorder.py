@@ -329,6 +329,16 @@ def end_range(name: str, kind: int, began: int) -> Any:
     return record
 
 
+def add_range(name: str, began: int, ended: int, thread: int) -> None:
+    """Record a range that ran beside the program, such as communication, if recording is on. Times of perf_counter_ns."""
+    log = _log
+    if log is not None:
+        record = new_record(name, RANGE, began, ended)
+        place(record)
+        record.thread = thread
+        log.append(record)
+
+
 class measured_forward(set_recording):
     """Switch recording off, as set_recording(False), and measure the forward of a custom Function. record: its Record, or None."""
 

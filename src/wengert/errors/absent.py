@@ -24,7 +24,7 @@ _GROUPS = (
     ),
     (
         "futures",
-        "a program is one process on one machine. Keep such calls behind torch.distributed.is_available(), which is False here.",
+        "calls return results, and not futures. torch.distributed's calls with async_op=True return a handle with wait().",
     ),
     (
         "mtia npu hpu ipu Stream Event",

@@ -8,6 +8,9 @@ __all__ = [
     "ConversionError",
     "DeviceError",
     "DimensionError",
+    "DistBackendError",
+    "DistError",
+    "DistNetworkError",
     "DtypeError",
     "DualDtypeError",
     "DualLevelError",
@@ -407,6 +410,21 @@ class ScalarConversionError(ConversionError, ValueError):
 
 class MissingFeatureError(WengertError, AttributeError, NotImplementedError):
     """A program written for torch uses something of torch that this package does not have."""
+
+
+class DistError(WengertError, RuntimeError):
+    """A call of torch.distributed has arguments that cannot be."""
+
+
+class DistBackendError(DistError):
+    """Ranks make different calls, one makes none, or one has ended. All ranks of the group raise it.
+
+    Fix: see to it that all ranks make the same calls in the same order; the message says what each rank does.
+    """
+
+
+class DistNetworkError(DistError):
+    """A rank cannot connect to rank 0. Fix: let the machines reach each other by TCP."""
 
 
 class DeviceError(WengertError, RuntimeError):

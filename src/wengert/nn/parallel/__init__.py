@@ -1,10 +1,11 @@
-"""DataParallel and DistributedDataParallel: there is no GPU, and one process."""
+"""DataParallel, which calls its module, and DistributedDataParallel, which shares gradients among processes."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from wengert import errors
+from wengert._forks import import_late as _import_late
 from wengert.nn.modules.module import Module
 
 __all__ = ["DataParallel", "DistributedDataParallel"]
@@ -23,14 +24,10 @@ class DataParallel(Module):
         return self.module(*inputs, **kwargs)
 
 
-class DistributedDataParallel(Module):
-    """Refuses: gradients are not shared among processes."""
-
-    def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
-        raise errors.MissingFeatureError(
-            "nn.parallel.DistributedDataParallel is not part of wengert: gradients are not shared among processes. Hint: train "
-            "the module itself, in one process."
-        )
+def __getattr__(name: str) -> object:
+    if name == "DistributedDataParallel":  # loaded when it is named, because it loads wengert.distributed
+        return _import_late("wengert.nn.parallel.distributed").DistributedDataParallel
+    raise errors.no_such_name(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from wengert._forks import import_late
 from wengert.generator import Generator
 from wengert.utils.data.sampler import Sampler
 
@@ -15,11 +16,11 @@ __all__ = ["DistributedSampler"]
 class DistributedSampler(Sampler[Any]):
     """Yield every num_replicas-th index of a data set, beginning at `rank`, so that the processes share the samples.
 
-    num_replicas, rank: number of processes, and the number of this one; there is no process group, so both must be given.
+    num_replicas, rank: number of processes, and the number of this one; those of the default process group if None.
     shuffle: draw a new order in each epoch, from seed + epoch; call set_epoch before each pass. drop_last: leave out the last
     samples if the length is no multiple of num_replicas; otherwise the first samples occur again at the end.
 
-    Raises ValueError for a missing argument or a rank that is not in [0, num_replicas).
+    Raises ValueError if one is None and there is no process group, or for a rank that is not in [0, num_replicas).
     """
 
     def __init__(
@@ -32,7 +33,9 @@ class DistributedSampler(Sampler[Any]):
         drop_last: bool = False,
     ) -> None:
         if num_replicas is None or rank is None:
-            raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
+            distributed = import_late("wengert.distributed")
+            num_replicas = distributed.get_world_size() if num_replicas is None else num_replicas
+            rank = distributed.get_rank() if rank is None else rank
         if not 0 <= rank < num_replicas:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset = dataset

@@ -1,0 +1,61 @@
+"""wengert.distributed in a process that has not joined others, and where MPI is missing."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import wengert
+import wengert.distributed as dist
+
+
+@pytest.mark.parametrize("call", [
+    dist.get_rank, dist.get_world_size, dist.get_backend, dist.barrier, lambda: dist.all_reduce(wengert.ones(1)), lambda: dist.new_group([0]),
+    lambda: wengert.utils.data.DistributedSampler(range(4)), lambda: wengert.nn.parallel.DistributedDataParallel(wengert.nn.Linear(1, 1)),
+])  # fmt: skip
+def test_calls_need_a_group(call):
+    assert not dist.is_initialized()
+    with pytest.raises(ValueError, match="Default process group has not been initialized, please make sure to call init_process_group"):
+        call()
+
+
+def test_nothing_is_destroyed_without_a_group():
+    with pytest.raises(AssertionError, match="Process group cannot be None"):
+        dist.destroy_process_group()
+
+
+def test_without_mpi4py_the_error_names_the_extra(monkeypatch):
+    class Blocker:
+        def find_spec(self, name, path=None, target=None):
+            if name.split(".")[0] == "mpi4py":
+                raise ModuleNotFoundError(f"No module named {name!r}", name="mpi4py")
+
+    for name in [name for name in sys.modules if name.split(".")[0] == "mpi4py"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Blocker(), *sys.meta_path])
+    assert not dist.is_available()
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "wengert\[mpi\]"'):
+        dist.init_process_group()
+
+
+def test_backends_that_are_not_there_are_refused():
+    with pytest.raises(RuntimeError, match="Distributed package doesn't have NCCL built in"):
+        dist.init_process_group("nccl")
+    with pytest.raises(ValueError, match="Unknown backend"):
+        dist.init_process_group("carrier pigeon")
+
+
+def test_names_are_torchs():
+    assert str(dist.ReduceOp.SUM) == "RedOpType.SUM" and repr(dist.ReduceOp.AVG) == "<RedOpType.AVG: 1>"
+    torch = pytest.importorskip("torch")
+    missing = {name for name in dir(torch.distributed) if callable(getattr(torch.distributed, name)) and name.islower() and name[0] != "_"} - set(dir(dist))
+    assert missing <= NOT_HERE, missing - NOT_HERE
+
+
+# Of other engines, of deprecated forms, and of torch's own servers.
+NOT_HERE = {
+    "all_gather_coalesced", "all_reduce_coalesced", "breakpoint", "get_backend_config", "get_debug_level", "get_default_backend_for_device",
+    "init_device_mesh", "new_subgroups_by_enumeration", "record_comm", "register_rendezvous_handler", "rendezvous", "set_debug_level",
+    "set_debug_level_from_env", "shrink_group", "split_group", "supports_complex", "timedelta",
+}  # fmt: skip
