@@ -124,7 +124,7 @@ def _reads_what_it_writes(x: Any) -> bool:
 
 def _forms(x: Instruction) -> list[Any] | None:
     if x.kind == form.COPY:
-        return _copy(x.outputs[0], x.inputs[0])
+        return copy_form(x.outputs[0], x.inputs[0])
     if x.kind == form.WRITE:
         write = _WRITES.get(x.op.name)
         return write(x) if write is not None and not any(isinstance(p, Value) for p in (x.params or {}).values()) else None
@@ -171,7 +171,8 @@ def _converts(source: Any, target: Any) -> bool:
     return bool(source == target or target.kind == "f" or source.kind == "b" or (source.kind in "iu" and target.itemsize >= 8))
 
 
-def _copy(out: Value, source: Any) -> list[Any] | None:
+def copy_form(out: Value, source: Any) -> list[Any] | None:
+    """Return the form of a copy of a value, which broadcasts, or of a number; None if C does not convert as NumPy does."""
     if isinstance(source, Value):
         if not _broadcasts(source.shape, out.shape) or (not _converts(source.dtype, out.dtype) and out.dtype.kind != "b"):
             return None
@@ -288,32 +289,33 @@ def _select(x: Instruction, parameters: Any) -> list[Any] | None:
 
 
 def _duplicate(x: Instruction, parameters: Any) -> list[Any] | None:
-    return _copy(x.outputs[0], x.inputs[0])
+    return copy_form(x.outputs[0], x.inputs[0])
 
 
 def _reshape(x: Instruction, parameters: Any) -> list[Any] | None:
     source, out = x.inputs[0], x.outputs[0]
     if not isinstance(source, Value) or not _is_in_order(out):
         return None
-    return _copy(Value(out.storage, out.offset, source.shape, _strides_in_order(source.shape, out.dtype), out.dtype), source)
+    return copy_form(Value(out.storage, out.offset, source.shape, strides_in_order(source.shape, out.dtype), out.dtype), source)
 
 
-def _strides_in_order(shape: tuple[int, ...], dtype: Any) -> tuple[int, ...]:
+def strides_in_order(shape: tuple[int, ...], dtype: Any) -> tuple[int, ...]:
+    """Return the strides of an array in row-major order, in bytes."""
     return tuple([dtype.itemsize * prod(shape[i + 1 :]) for i in range(len(shape))])
 
 
 def _is_in_order(v: Value) -> bool:
     """Whether the elements follow each other in memory, row by row."""
-    expected = _strides_in_order(v.shape, v.dtype)
+    expected = strides_in_order(v.shape, v.dtype)
     return all(s == e for s, e, n in zip(v.strides, expected, v.shape, strict=True) if n > 1)
 
 
 def _zeros(x: Instruction, parameters: Any) -> list[Any] | None:
-    return _copy(x.outputs[0], 0)
+    return copy_form(x.outputs[0], 0)
 
 
 def _ones(x: Instruction, parameters: Any) -> list[Any] | None:
-    return _copy(x.outputs[0], 1)
+    return copy_form(x.outputs[0], 1)
 
 
 def _join(x: Instruction, parameters: Any) -> list[Any] | None:
@@ -333,7 +335,7 @@ def _join(x: Instruction, parameters: Any) -> list[Any] | None:
             return None
         strides = (*v.strides[:dim], 0, *v.strides[dim:]) if x.op.name == "_stack" else v.strides
         place = Value(out.storage, out.offset + position * out.strides[dim], shape, out.strides, out.dtype)
-        found += _copy(place, v._replace(shape=shape, strides=strides)) or []
+        found += copy_form(place, v._replace(shape=shape, strides=strides)) or []
         position += shape[dim]
     return found
 
@@ -349,7 +351,7 @@ def _read_cotangent(x: Instruction, parameters: Any) -> list[Any] | None:
     place = _place_of(out, parts)
     if place is None or not _broadcasts(ct.shape, place.shape):
         return None
-    zeros = _copy(out, 0) if prod(place.shape) < prod(out.shape) else []
+    zeros = copy_form(out, 0) if prod(place.shape) < prod(out.shape) else []
     operands = 0, access(ct, place.shape)
     return [*(zeros or []), Cell(place.shape, access(place, place.shape), operands, ct.dtype, Template("", "a + b"))]
 
@@ -365,7 +367,7 @@ def _assignment(x: Instruction) -> list[Any] | None:
         return None
     target, index, _, _, value = x.inputs
     place = _place_of(target, index) if isinstance(target, Value) and isinstance(index, tuple) and _is_basic(index) else None
-    return None if place is None else _copy(place, value)
+    return None if place is None else copy_form(place, value)
 
 
 def _place_of(out: Value, parts: tuple[Any, ...]) -> Value | None:
@@ -434,7 +436,7 @@ def _sum_to_size(x: Instruction, parameters: Any) -> list[Any] | None:
     if prod([source.shape[d] for d in dims]) > LONGEST_SUM:
         return None
     if not dims:
-        return _copy(out, source)
+        return copy_form(out, source)
     return [Reduction("sum", source.shape, dims, access(out, source.shape), access(source, source.shape))]
 
 
@@ -504,6 +506,6 @@ _SPECIAL: dict[str, Callable[[Instruction, Any], list[Any] | None]] = {
     "mv": _product, "bmm": _product, "dot": _product, "linear": _product,
 }  # fmt: skip
 _WRITES: dict[str, Callable[[Instruction], list[Any] | None]] = {
-    "_copy": lambda x: _copy(x.outputs[0], x.inputs[1]), "_fill_inplace": lambda x: _copy(x.outputs[0], x.inputs[1]),
-    "_zero": lambda x: _copy(x.outputs[0], 0),
+    "_copy": lambda x: copy_form(x.outputs[0], x.inputs[1]), "_fill_inplace": lambda x: copy_form(x.outputs[0], x.inputs[1]),
+    "_zero": lambda x: copy_form(x.outputs[0], 0),
 }  # fmt: skip

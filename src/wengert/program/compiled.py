@@ -246,6 +246,20 @@ class Compiled:
         lines += [f"  not recorded: {reason}" for reason in dict.fromkeys(self.refusals)]
         return "\n".join(lines)
 
+    def to_c(self, path: Any) -> None:
+        """Write the newest recording as C99: path.c, path.h and path_test.c, a program that checks it.
+
+        The function, named as the last part of path, takes the tensors among the arguments, then the results and new gradients, as
+        arrays in row-major order. Memory is static, and libm the only library. Tensors that the function reaches are constants. If
+        it writes them, they are arrays of the header, with the values that they have now.
+
+        Raises CExportError, a RuntimeError, if there is no recording, or for the first instruction that has no form in C."""
+        from wengert.program.c_export import CExportError, write  # loaded if it is used
+
+        if not self.recordings:
+            raise CExportError(f"{_name(self.function)} has no recording. Hint: call it first")
+        write(path, self.recordings[0].executable)
+
     def reset(self) -> None:
         """Forget the recordings, and try again to record."""
         self.recordings = []

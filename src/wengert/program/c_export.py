@@ -1,0 +1,220 @@
+"""A recording as C source for other programs: name.c, name.h and name_test.c, with static memory and no dependency but libm."""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.tensor import TensorBase, wrap
+from wengert.program import form
+from wengert.program.c_code import Source
+from wengert.program.c_forms import C_TYPES, copy_form, forms_of, strides_in_order
+from wengert.program.c_steps import parts_of
+from wengert.program.c_text import literal
+from wengert.program.form import Instruction, Program, Storage, Value
+
+
+class CExportError(errors.WengertError, RuntimeError):
+    """A recording has an instruction without a C form, or memory that C arrays in row-major order are not."""
+
+
+class Export:
+    """What the files say. arguments: (storage, name of the argument, whether the function writes it), in order."""
+
+    def __init__(self, program: Program, instructions: list[Instruction], name: str) -> None:
+        self.name = name
+        self.program = program
+        forms = [y for x in instructions for part in _all_parts(x) for y in _forms_of(part)]
+        self.outputs: list[tuple[Storage, Value]] = []
+        for value in _results(program, instructions):
+            storage = Storage(-1 - len(self.outputs), form.COMPUTED, None, _nbytes(value), 0, _Plain(value))
+            target = Value(storage, 0, value.shape, strides_in_order(value.shape, value.dtype), value.dtype)
+            forms += copy_form(target, value) or []
+            self.outputs.append((storage, value))
+        made = {s for s, _ in self.outputs}
+        self.source = Source(f"{name}_run", forms, lambda s: s.kind != form.COMPUTED or s in made)
+        self.inputs = [s for s in program.storages if s.kind == form.INPUT]
+        self.state = [s for s in self.source.memory.given if s.kind in (form.TENSOR, form.GRAD, form.CONSTANT)]
+        for s in (*self.inputs, *self.state):
+            if s.strides != strides_in_order(s.shape, s.dtype) and prod(s.shape) > 1:
+                raise CExportError(f"{s}, {s.dtype}{s.shape}, is not in row-major order. Hint: record with x.contiguous()")
+
+    def is_written(self, s: Storage) -> bool:
+        """Whether a run changes a storage."""
+        return s in self.source.written
+
+    def variable(self, s: Storage) -> str:
+        """Return the name of a storage in C."""
+        for i, (made, _) in enumerate(self.outputs):
+            if made is s:
+                return f"y{i}"
+        return f"x{s.key}" if s.kind == form.INPUT else f"{self.name}_{s}"
+
+    def signature(self) -> str:
+        """Return the function's declaration, without a semicolon."""
+        given = [self.declared(s, "" if self.is_written(s) else "const ") for s in self.inputs]
+        made = [self.declared(s, "") for s, _ in self.outputs]
+        return f"void {self.name}({', '.join([*given, *made]) or 'void'})"
+
+    def declared(self, s: Storage, const: str) -> str:
+        """Return the declaration of an array."""
+        return f"{const}{C_TYPES[s.dtype.name]} {self.variable(s)}[{max(prod(s.shape), 1)}]"
+
+    def header(self) -> str:
+        """Return the text of the header."""
+        guard = f"{self.name.upper()}_H"
+        lines = [f"/* Written by wengert from {self.program.name}. The function has static memory: one thread at a time calls it."]
+        for s in (*self.inputs, *[s for s, _ in self.outputs]):
+            lines.append(f" * {self.variable(s)}: {s.dtype}({', '.join(map(str, s.shape))}), in row-major order.")
+        lines += [" */", f"#ifndef {guard}", f"#define {guard}", "#include <stdint.h>", ""]
+        for s in self.state:
+            if self.is_written(s):
+                lines += [f"/* State, {s.dtype}({', '.join(map(str, s.shape))}), which the function changes. */"]
+                lines.append(f"extern {self.declared(s, '')};")
+        return "\n".join([*lines, f"{self.signature()};", "#endif", ""])
+
+    def text(self) -> str:
+        """Return the text of the C file."""
+        run = f"void {self.name}_run("
+        lines = [f'#include "{self.name}.h"', "", self.source.text.replace(run, f"static {run}")]
+        for s in self.state:
+            kind = "" if self.is_written(s) else "static const "
+            lines.append(f"{self.declared(s, kind)} = {_values(_array_of(s))};")
+        size = max(-(-self.source.memory.nbytes // 8), 1)
+        lines += [f"static double arena[{size}];", "", f"{self.signature()} {{"]
+        pointers = ["arena", *[f"(void *){self.variable(s)}" for s in self.source.memory.given]]
+        lines += [f"    (void){self.variable(s)};" for s in self.inputs if s not in self.source.memory.given]
+        lines += [f"    void *const memory[] = {{{', '.join(pointers)}}};", f"    {self.name}_run(memory);", "}", ""]
+        return "\n".join(lines)
+
+    def nbytes(self) -> int:
+        """Return the number of bytes of static memory: of values in between, constants and state."""
+        return self.source.memory.nbytes + sum(s.nbytes for s in self.state)
+
+    def test(self, inputs: list[Any], results: list[tuple[str, Any]]) -> str:
+        """Return the text of a program that checks results on inputs. results: names of variables, and what they must hold."""
+        lines = [f'#include "{self.name}.h"', "#include <math.h>", "#include <stdio.h>", ""]
+        for s, array in zip(self.inputs, inputs, strict=True):
+            lines.append(f"static {self.declared(s, '')} = {_values(array)};")
+        lines += [f"static {self.declared(s, '')};" for s, _ in self.outputs]
+        for i, (_, array) in enumerate(results):
+            lines.append(f"static const {C_TYPES[array.dtype.name]} expected{i}[{max(array.size, 1)}] = {_values(array)};")
+        lines += ["", _CHECK, "int main(void) {", "    double worst = 0.0;"]
+        arguments = [self.variable(s) for s in (*self.inputs, *[s for s, _ in self.outputs])]
+        lines.append(f"    {self.name}({', '.join(arguments)});")
+        for i, (variable, array) in enumerate(results):
+            single = "1e-5" if array.dtype == np.float32 else "1e-12"
+            loop = f"for (int i = 0; i < {array.size}; i++)"
+            lines.append(f"    {loop} worst = larger(worst, error((double){variable}[i], (double)expected{i}[i]) / {single});")
+        lines += ['    printf("largest difference: %g of what is allowed\\n", worst);', "    return worst <= 1.0 ? 0 : 1;", "}", ""]
+        return "\n".join(lines)
+
+
+_CHECK = """static double larger(double a, double b) { return a > b ? a : b; }
+static double error(double found, double expected) {
+    if (found == expected || (found != found && expected != expected)) return 0.0;
+    const double difference = fabs(found - expected) / (1.0 + fabs(expected));
+    return difference == difference ? difference : INFINITY;
+}
+"""
+
+
+class _Plain:
+    """What Storage needs to know of an array in row-major order."""
+
+    def __init__(self, value: Value) -> None:
+        self.shape, self.dtype = value.shape, value.dtype
+        self.strides = strides_in_order(value.shape, value.dtype)
+
+
+def _nbytes(value: Value) -> int:
+    return prod(value.shape) * int(value.dtype.itemsize)
+
+
+def _all_parts(x: Instruction) -> list[Instruction]:
+    """Return the instructions that one stands for, also those of a C function."""
+    return [y for part in x.parts for y in parts_of(part)] if x.kind == form.C else parts_of(x)
+
+
+def _forms_of(x: Instruction) -> list[Any]:
+    if x.kind == form.SET_GRAD:
+        return []
+    found = forms_of(x)
+    if found is None:
+        where = f" ({x.line})" if x.line else ""
+        raise CExportError(f"no C is written for the instruction `{x}`{where}. Hint: move it out of the function that is compiled")
+    return found
+
+
+def _results(program: Program, instructions: list[Instruction]) -> list[Value]:
+    """Return the values that leave the program: the function's results, then gradients that are stored in .grad."""
+    leaving = [x for x in program.outputs if isinstance(x, Value) or x[0] not in ("same", "object")]
+    return [x if isinstance(x, Value) else x[1] for x in leaving] + [x.inputs[0] for x in _gradients(instructions)]
+
+
+def _gradients(instructions: list[Instruction]) -> list[Instruction]:
+    return [x for x in instructions if x.kind == form.SET_GRAD and x.inputs[0] is not None]
+
+
+def _array_of(s: Storage) -> Any:
+    """Return the array of state."""
+    return s.key if s.kind == form.CONSTANT else (s.key._grad if s.kind == form.GRAD else s.key)._array
+
+
+def _values(array: Any) -> str:
+    texts = [literal(x, array.dtype) for x in array.reshape(-1).tolist()] or ["0"]
+    rows = [", ".join(texts[i : i + 8]) for i in range(0, len(texts), 8)]
+    return "{\n    " + ",\n    ".join(rows) + "}"
+
+
+def write(path: Any, executable: Any) -> Export:
+    """Write name.c, name.h and name_test.c. path: the name with its folder. executable: of the recording."""
+    target = Path(path)
+    name = target.name.removesuffix(".c")
+    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise CExportError(f"{name!r} is no name in C. Hint: letters, digits and underscores")
+    program = executable.program
+    export = Export(program, executable.instructions, name)
+    inputs, results = _example(export, executable)
+    files = {f"{name}.c": export.text(), f"{name}.h": export.header(), f"{name}_test.c": export.test(inputs, results)}
+    for file, text in files.items():
+        (target.parent / file).write_text(text, encoding="ascii")
+    return export
+
+
+def _example(export: Export, executable: Any) -> tuple[list[Any], list[tuple[str, Any]]]:
+    """Return inputs, and what a run makes of them. The run's writes into tensors and gradients are undone."""
+    rng = np.random.default_rng(0)
+    arrays = []
+    for s in export.inputs:
+        drawn = rng.uniform(-1, 1, s.shape) if s.dtype.kind == "f" else rng.integers(0, 2, s.shape)
+        arrays.append(np.asarray(drawn, s.dtype))
+    n = 1 + max([s.key for s in export.inputs], default=-1)
+    by_key = {s.key: a for s, a in zip(export.inputs, arrays, strict=True)}
+    tensors = [wrap(by_key[i].copy() if i in by_key else np.zeros(())) for i in range(n)]
+    held = [(_array_of(s), _array_of(s).copy()) for s in export.state if export.is_written(s) and s.kind != form.CONSTANT]
+    leaves = {id(x.function): (x.function, x.function._grad) for x in executable.instructions if x.kind == form.SET_GRAD}
+    try:
+        leaving = [x for x in executable.run(tensors) if isinstance(x, (TensorBase, int, float))]
+        found = [np.array(x._array if isinstance(x, TensorBase) else x) for x in leaving]
+        found += [np.array(x.function._grad._array) for x in _gradients(executable.instructions)]
+        kept = [x for x in export.program.outputs if isinstance(x, Value) or x[0] != "object"]
+        names = [None if not isinstance(x, Value) and x[0] == "same" else "y" for x in kept]
+        names += ["y"] * (len(found) - len(names))
+        results: list[tuple[str, Any]] = []
+        for kind, array in zip(names, found, strict=True):
+            if kind is not None:
+                results.append((f"y{len(results)}", array.astype(export.outputs[len(results)][0].dtype)))
+        changed = [s for s in export.state if export.is_written(s) and s.kind != form.CONSTANT]
+        results += [(export.variable(s), _array_of(s).copy()) for s in changed]
+    finally:
+        for array, copy in held:
+            array[...] = copy
+        for leaf, grad in leaves.values():
+            leaf._grad = grad
+    return arrays, results
