@@ -17,7 +17,9 @@ from wengert import array_protocol as _protocol, errors
 from wengert.array_functions.table import detached, ints as _ints, special as _operations, w as _w
 from wengert.ops.faces import tensor_face
 from wengert.ops.scipy_derivatives import COMPLEX_FROM_REAL, DERIVATIVES, INTEGERS, like
+from wengert.scipy._closures import with_values
 from wengert.scipy._frame import Submodule as _Submodule, is_differentiated, operands, requires_grad
+from wengert.scipy._parameters import FORMULAS, INTEGER_PLACES, INVERSES, inverse
 
 _F: Any = tensor_face
 _module = _Submodule("special", globals())
@@ -43,14 +45,40 @@ def _parameters(name: str) -> list[str]:
     return []
 
 
-def _check_known(name: str, key: str, arguments: tuple[Any, ...]) -> None:
-    """Raise ConversionError if an argument is differentiated and the derivative in it is not known."""
+def _unknown(name: str, i: int, x: Any) -> Exception:
+    """Return the error for an argument i without a derivative."""
+    known = _parameters(name)
+    kind = "Tensor that requires grad" if requires_grad([x]) else "a dual Tensor, which has a tangent"
+    argument = repr(known[i]) if i < len(known) else str(i + 1)
+    return errors.no_array_of(kind, f"scipy.special.{name} in its argument {argument}")
+
+
+def _needs_formula(name: str, key: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether an argument is differentiated in which the table has no derivative. Raises ConversionError if no formula has it."""
+    found = False
     for i, (rule, x) in enumerate(zip(DERIVATIVES[key], arguments, strict=True)):
         if rule is None and is_differentiated([x]):
-            known = _parameters(name)
-            kind = "Tensor that requires grad" if requires_grad([x]) else "a dual Tensor, which has a tangent"
-            argument = repr(known[i]) if i < len(known) else str(i + 1)
-            raise errors.no_array_of(kind, f"scipy.special.{name} in its argument {argument}")
+            if name not in FORMULAS and name not in INVERSES:
+                raise _unknown(name, i, x)
+            found = True
+    return found
+
+
+def _by_formula(name: str, arguments: tuple[Any, ...]) -> Any:
+    """Return SciPy's value with the derivatives of a formula. See Note [Derivatives in parameters]."""
+    for i in INTEGER_PLACES.get(name, ()):
+        if is_differentiated([arguments[i]]):
+            raise _unknown(name, i, arguments[i])
+        if not np.all(np.asarray(detached(arguments[i])) % 1 == 0):
+            raise ValueError(f"{name}: the argument {i + 1} must hold integers")
+    tensors = operands(*arguments)
+    if any(x.is_complex() for x in tensors):
+        raise errors.ArgumentError(f"scipy.special.{name} has no derivative in its parameters for complex arguments.")
+    values = np.asarray(getattr(_module.scipy, name)(*map(detached, tensors)))
+    tensors = [x.double() for x in tensors]
+    formula = inverse(*INVERSES[name]) if name in INVERSES else FORMULAS[name]
+    found = formula(values, *tensors) if name in INVERSES else formula(*tensors)
+    return with_values(found, values).to(_w.as_tensor(values).dtype)
 
 
 def _call(key: str, *arguments: Any) -> Any:
@@ -64,7 +92,8 @@ def _ufunc(name: str, keys: list[str]) -> Callable[..., Any]:
     def function(*arguments: Any) -> Any:
         if len(arguments) != len(DERIVATIVES[keys[0]]):
             raise TypeError(f"{name}() takes {len(DERIVATIVES[keys[0]])} arguments but {len(arguments)} were given")
-        _check_known(name, keys[0], arguments)
+        if _needs_formula(name, keys[0], arguments):
+            return _by_formula(name, arguments)
         if name in INTEGERS and (places := INTEGERS[name]):
             for i in places:
                 if not np.all(np.asarray(detached(arguments[i])) % 1 == 0):
@@ -77,8 +106,6 @@ def _ufunc(name: str, keys: list[str]) -> Callable[..., Any]:
 
     function.__doc__ = f"scipy.special.{name} on tensors. Derivatives: ops/scipy_derivatives.py."
     return function
-
-
 
 
 def _operation(name: str, ours: Callable[..., Any]) -> Callable[..., Any]:
@@ -102,6 +129,9 @@ def _register() -> None:
     for name, keys in results.items():
         if any(rule is not None for rule in DERIVATIVES[keys[0]]):
             _module.differentiates(name)(_ufunc(name, sorted(keys)))
+    for name in (*FORMULAS, *INVERSES):
+        if name not in _module.functions and not name.startswith("_"):
+            _module.differentiates(name)(lambda *arguments, _name=name: _by_formula(_name, arguments))
     for pair in _OPERATIONS.split():
         ours, _, name = pair.partition(":")
         name = name or ours
@@ -469,11 +499,6 @@ _MAKERS = """
 """
 _QUADRATURES = [name for name in _module.scipy.__all__ if name.endswith(("_zeros", "_roots")) or name.startswith("roots_")]
 _module.constant("They take integers, and make zeros, numbers, polynomials and quadratures.", *_MAKERS.split(), *_QUADRATURES)
-_UNKNOWN = """
-    chndtridf kolmogi kolmogorov mathieu_a mathieu_b ncfdtr ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc nctdtr nctdtridf nctdtrinc
-    nctdtrit obl_cv pro_cv smirnov smirnovi
-"""
-_module.refuse("No formula for the derivative is known here; detach the tensor if it is not needed.", *_UNKNOWN.split())
 _module.refuse("Use eval_legendre.", "legendre_p", "legendre_p_all")
 _module.refuse("Use lpmv.", "assoc_legendre_p", "assoc_legendre_p_all")
 _module.refuse("Use sph_harm_y.", "sph_harm_y_all", "sph_legendre_p", "sph_legendre_p_all")

@@ -4,7 +4,11 @@ Distributions differentiate in x, loc, scale and shapes; statistics of samples i
 """
 
 from wengert.scipy._frame import Submodule as _Submodule
-from wengert.scipy.stats import _descriptive, _discrete_formulas as _discrete_formulas
+from wengert.scipy.stats import (
+    _descriptive,
+    _discrete_formulas as _discrete_formulas,
+    _integral_formulas as _integral_formulas,
+)
 from wengert.scipy.stats._distributions import Continuous as _Continuous, Discrete as _Discrete
 from wengert.scipy.stats._multivariate import MULTIVARIATE as _MULTIVARIATE, gaussian_kde as gaussian_kde
 

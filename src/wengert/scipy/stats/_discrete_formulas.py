@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert._forks import import_late
 from wengert.array_functions.table import detached, w
+from wengert.scipy._rules import half_line_rule
 from wengert.scipy.stats._formulas import THEIRS, S, _family, betaln
 
 THEIRS |= {"pmf": "boltzmann dlaplace geom logser planck", "logpmf": "geom"}
@@ -88,3 +89,45 @@ _family("zipf", logpmf=lambda k, a: -a * w.log(k) - w.log(_zeta(a)), stats=lambd
     w.where(a > 2, _zeta(w.where(a > 2, a - 1, 2.0)) / _zeta(a), np.inf),
     w.where(a > 3, _zeta(w.where(a > 3, a - 2, 2.0)) / _zeta(a) - (_zeta(w.where(a > 2, a - 1, 2.0)) / _zeta(a)) ** 2, np.inf),
 ))  # fmt: skip
+
+
+# -- draws without replacement. Their shapes are integers; the formulas hold for real ones too. ------------------------------
+
+
+def _hypergeometric(k: Any, M: Any, n: Any, N: Any) -> Any:
+    return _log_choose(n, k) + _log_choose(M - n, N - k) - _log_choose(M, N)
+
+
+_family("hypergeom", logpmf=_hypergeometric, stats=lambda M, n, N: (
+    N * n / M, N * n * (M - n) * (M - N) / (M * M * w.where(M > 1, M - 1, 1.0))))  # fmt: skip
+_family("nhypergeom", logpmf=lambda k, M, n, r: (
+    _log_choose(k + r - 1, k) + _log_choose(M - r - k, n - k) - _log_choose(M, n)))  # fmt: skip
+_family("randint", logpmf=lambda k, low, high: 0.0 * k - w.log(high - low), cdf=lambda k, low, high: (k - low + 1) / (high - low),
+        sf=lambda k, low, high: (high - k - 1) / (high - low), entropy=lambda low, high: w.log(high - low),
+        stats=lambda low, high: ((high + low - 1) / 2, ((high - low) ** 2 - 1) / 12))  # fmt: skip
+
+
+def _fisher(k: Any, M: Any, n: Any, N: Any, odds: Any) -> Any:
+    """The hypergeometric probabilities times powers of the odds, divided by their sum."""
+    last = float(np.max(np.minimum(detached(n), detached(N))))
+    j, given = w.as_tensor(np.arange(last + 1)), [x[..., None] for x in w.broadcast_tensors(M, n, N, odds)]
+    inside = w.as_tensor((detached(j) <= detached(given[1])) & (detached(j) <= detached(given[2])) &
+                         (detached(j) >= detached(given[2] + given[1] - given[0])))  # fmt: skip
+    safe = w.where(inside, j, w.clamp(given[2] + given[1] - given[0], min=0.0))
+    logs = _log_choose(given[1], safe) + _log_choose(given[0] - given[1], given[2] - safe) + safe * w.log(given[3])
+    return _log_choose(n, k) + _log_choose(M - n, N - k) + k * w.log(odds) - w.logsumexp(w.where(inside, logs, -np.inf), -1)
+
+
+def _wallenius(k: Any, M: Any, n: Any, N: Any, odds: Any) -> Any:
+    """The integral of (1 - exp(-odds u))**k (1 - exp(-u))**(N - k) d exp(-d u) over u (K. T. Wallenius, 1963)."""
+    k, M, n, N, odds = w.broadcast_tensors(k, M, n, N, odds)
+    rate = (odds * (n - k) + (M - n) - (N - k))[..., None]
+    u, weights = half_line_rule()
+    inside = (u > 1e-30) & (u < 1e3)
+    u, weights = w.as_tensor(u[inside]), w.as_tensor(weights[inside])
+    first = S.xlogy(k[..., None], -w.expm1(-odds[..., None] * u)) + S.xlogy((N - k)[..., None], -w.expm1(-u))
+    return _log_choose(n, k) + _log_choose(M - n, N - k) + w.logsumexp(first + w.log(rate * weights) - rate * u, -1)
+
+
+_family("nchypergeom_fisher", logpmf=_fisher)
+_family("nchypergeom_wallenius", logpmf=_wallenius)

@@ -20,8 +20,11 @@ import numpy as np
 from wengert import dtypes, errors
 from wengert.array_functions.table import detached, holds_tensor, w
 from wengert.array_protocol import _is_differentiated as is_differentiated, _tensor as as_tensor
+from wengert.scipy._closures import with_values
 from wengert.scipy._frame import operands
-from wengert.scipy.stats._formulas import OURS, THEIRS, S, _log_mass, known
+from wengert.scipy._parameters import log_mass
+from wengert.scipy.stats import _expectations
+from wengert.scipy.stats._formulas import OURS, THEIRS, S, known
 
 _NEWTON_STEPS = 2
 _MOST_TERMS = 1e5  # of sums over the numbers of a discrete distribution
@@ -105,7 +108,15 @@ class Distribution:
             return found[0], found[1]
         if not any(is_differentiated([s]) for s in shapes):
             return tuple(wide(*self.theirs.stats(*[detached(s) for s in shapes], moments="mv")))
+        return self._computed_moments(shapes)
+
+    def _computed_moments(self, shapes: list[Any]) -> tuple[Any, Any]:
+        """Return (mean, variance) in standard form, without a formula."""
         raise self.no_derivative("stats")
+
+    def _computed_entropy(self, shapes: list[Any]) -> Any:
+        """Return the entropy in standard form, without a formula."""
+        raise self.no_derivative("entropy")
 
     def mean(self, *args: Any, **kwds: Any) -> Any:
         if not holds_tensor((*args, *kwds.values())):
@@ -133,10 +144,28 @@ class Distribution:
     def stats(self, *args: Any, moments: str = "mv", **kwds: Any) -> Any:
         if not holds_tensor((*args, *kwds.values())):
             return self.theirs.stats(*args, moments=moments, **kwds)
-        if not set(moments) <= {"m", "v"}:
-            raise self.no_derivative(f"stats with moments={moments!r}", "Only the mean and the variance differentiate.")
-        found = [self.mean(*args, **kwds) if m == "m" else self.var(*args, **kwds) for m in moments]
+        ways = {"m": self.mean, "v": self.var, "s": self._skewness, "k": self._excess}
+        found = [ways[m](*args, **kwds) for m in "mvsk" if m in moments]
         return found[0] if len(found) == 1 else tuple(found)
+
+    def _skewness(self, *args: Any, **kwds: Any) -> Any:
+        return self._standardized(3, "s", args, kwds)
+
+    def _excess(self, *args: Any, **kwds: Any) -> Any:
+        return self._standardized(4, "k", args, kwds)
+
+    def _standardized(self, order: int, kind: str, args: Any, kwds: Any) -> Any:
+        """The skewness or the excess kurtosis, with SciPy's values. They do not depend on loc and scale."""
+        shapes, loc, scale = self.parameters(args, kwds)
+        values = np.asarray(self.theirs.stats(*[detached(s) for s in shapes], moments=kind), np.float64)
+        constant = w.as_tensor(values) + 0.0 * (loc + scale)
+        if any(is_differentiated([s]) for s in shapes) and np.isfinite(values).any():
+            constant = constant + with_values(self._central(order, shapes), values) - w.as_tensor(values)
+        return self._where_valid(shapes, scale, constant)
+
+    def _central(self, order: int, shapes: list[Any]) -> Any:
+        """The expectation of ((x - mean) / deviation)**order in standard form."""
+        raise self.no_derivative(f"stats with moments of order {order}")
 
     def entropy(self, *args: Any, **kwds: Any) -> Any:
         if not holds_tensor((*args, *kwds.values())):
@@ -149,7 +178,7 @@ class Distribution:
         if self.has("entropy"):
             return self.formula("entropy")(*shapes)
         if any(is_differentiated([s]) for s in shapes):
-            raise self.no_derivative("entropy")
+            return self._computed_entropy(shapes)
         return wide(np.asarray(self.theirs.entropy(*[detached(s) for s in shapes])))[0]
 
     def _where_valid(self, shapes: list[Any], scale: Any, found: Any) -> Any:
@@ -274,8 +303,8 @@ class Continuous(Distribution):
             return self.formula(method)
         return {
             "pdf": self._pdf_of_logpdf, "logpdf": self._logpdf_of_pdf, "cdf": self._mass, "sf": self._mass_above,
-            "logcdf": lambda x, *shapes: _log_mass(self._standard("cdf")(x, *shapes)),
-            "logsf": lambda x, *shapes: _log_mass(self._standard("sf")(x, *shapes)),
+            "logcdf": lambda x, *shapes: log_mass(self._standard("cdf")(x, *shapes)),
+            "logsf": lambda x, *shapes: log_mass(self._standard("sf")(x, *shapes)),
             "ppf": lambda q, *shapes: self._inverted("ppf", "cdf", 1, q, shapes),
             "isf": lambda q, *shapes: self._inverted("isf", "sf", -1, q, shapes),
         }[method]  # fmt: skip
@@ -292,7 +321,7 @@ class Continuous(Distribution):
     def _logpdf_of_pdf(self, x: Any, *shapes: Any) -> Any:
         if not self.has_density:
             raise self.no_derivative("logpdf")
-        return _log_mass(self.formula("pdf")(x, *shapes))
+        return log_mass(self.formula("pdf")(x, *shapes))
 
     def _mass(self, x: Any, *shapes: Any) -> Any:
         if self.has("logcdf"):
@@ -309,14 +338,28 @@ class Continuous(Distribution):
         return self._known("sf", -1, x, shapes)
 
     def _known(self, method: str, sign: int, x: Any, shapes: tuple[Any, ...]) -> Any:
-        """SciPy's value of cdf or sf, whose slope in x is the density. There is no derivative in the shapes."""
+        """SciPy's value of cdf or sf. Its slope in x is the density. See Note [Integrals over densities] for shapes."""
         if not self.has_density:
             raise self.no_derivative(method)
-        for shape, name in zip(shapes, (self.theirs.shapes or "").split(", "), strict=False):
-            if is_differentiated([shape]):
-                raise self.no_derivative(f"{method} in {name}", "It differentiates in x, loc and scale.")
-        value = getattr(self.theirs, method)(detached(x), *[detached(s) for s in shapes])
+        value = np.asarray(getattr(self.theirs, method)(detached(x), *[detached(s) for s in shapes]))
+        if any(is_differentiated([s]) for s in shapes):
+            return with_values(_expectations.mass(self, x, list(shapes), above=sign < 0), value)
         return known(value, [x], [lambda y: sign * self._standard("pdf")(y, *shapes)])
+
+    def _computed_moments(self, shapes: list[Any]) -> tuple[Any, Any]:
+        if not self.has_density:
+            raise self.no_derivative("stats")
+        return _expectations.mean_and_variance(self, shapes)
+
+    def _central(self, order: int, shapes: list[Any]) -> Any:
+        if not self.has_density:
+            raise self.no_derivative("stats")
+        return _expectations.standardized_moment(self, shapes, order)
+
+    def _computed_entropy(self, shapes: list[Any]) -> Any:
+        if not self.has_density:
+            raise self.no_derivative("entropy")
+        return _expectations.entropy(self, shapes)
 
     def _inverted(self, method: str, mass: str, sign: int, q: Any, shapes: tuple[Any, ...]) -> Any:
         """Quantiles. See Note [Quantiles]."""
@@ -362,16 +405,17 @@ class Discrete(Distribution):
         theta = list(theta)
         return -w.sum(self.logpmf(x, *theta[:-1], loc=theta[-1]))
 
-    def moments(self, shapes: list[Any]) -> tuple[Any, Any]:
-        if self.has("stats") or not any(is_differentiated([s]) for s in shapes):
-            return super().moments(shapes)
+    def _computed_moments(self, shapes: list[Any]) -> tuple[Any, Any]:
         k, mass = self._probabilities("stats", shapes)
         mean = w.sum(k * mass, 0)
         return mean, w.sum((k - mean) ** 2 * mass, 0)
 
-    def _entropy(self, shapes: list[Any]) -> Any:
-        if self.has("entropy") or not any(is_differentiated([s]) for s in shapes):
-            return super()._entropy(shapes)
+    def _central(self, order: int, shapes: list[Any]) -> Any:
+        k, mass = self._probabilities("stats", shapes)
+        mean = w.sum(k * mass, 0)
+        return w.sum((k - mean) ** order * mass, 0) / w.sum((k - mean) ** 2 * mass, 0) ** (0.5 * order)
+
+    def _computed_entropy(self, shapes: list[Any]) -> Any:
         _, mass = self._probabilities("entropy", shapes)
         return w.sum(S.entr(mass), 0)
 
@@ -419,8 +463,8 @@ class Discrete(Distribution):
             "logpmf": self._log_mass_at,
             "cdf": self._summed,
             "sf": lambda k, *shapes: 1 - self._standard("cdf")(k, *shapes),
-            "logcdf": lambda k, *shapes: _log_mass(self._standard("cdf")(k, *shapes)),
-            "logsf": lambda k, *shapes: _log_mass(self._standard("sf")(k, *shapes)),
+            "logcdf": lambda k, *shapes: log_mass(self._standard("cdf")(k, *shapes)),
+            "logsf": lambda k, *shapes: log_mass(self._standard("sf")(k, *shapes)),
         }[method]
 
     def _log_mass_at(self, k: Any, *shapes: Any) -> Any:
@@ -428,7 +472,7 @@ class Discrete(Distribution):
             return self.formula("logpmf")(k, *shapes)
         if not self.has("pmf"):
             raise self.no_derivative("logpmf")
-        return _log_mass(self.formula("pmf")(k, *shapes))
+        return log_mass(self.formula("pmf")(k, *shapes))
 
     def _summed(self, k: Any, *shapes: Any) -> Any:
         """The sum of the probabilities up to k, from the beginning of the support or where they vanish."""

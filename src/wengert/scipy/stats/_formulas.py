@@ -21,6 +21,9 @@ import numpy as np
 from wengert._forks import import_late
 from wengert.array_functions.table import detached, special, w
 from wengert.autograd import Function
+from wengert.scipy._closures import with_values
+from wengert.scipy._parameters import log_mass, poisson_mixture
+from wengert.scipy._rules import gauss_rule
 
 S = import_late("scipy.special")
 
@@ -170,22 +173,6 @@ def _log_beta_density(x: Any, a: Any, b: Any) -> Any:
     return S.xlogy(a - 1, x) + S.xlog1py(b - 1, -x) - betaln(a, b)
 
 
-def _poisson_mixture(mean: Any, terms: Callable[[Any], Any]) -> Any:
-    """The logarithm of the sum over j of the Poisson probability of j times exp(terms(j)). All j that count are summed."""
-    largest = float(np.max(detached(mean), initial=0.0))
-    smallest = float(np.min(detached(mean), initial=largest))
-    first, last = max(0, int(smallest - 12 * sqrt(smallest) - 20)), int(largest + 14 * sqrt(largest) + 60)
-    j = w.as_tensor(np.arange(first, last + 1.0))
-    weight = S.xlogy(j, mean[..., None]) - mean[..., None] - S.gammaln(j + 1)
-    return w.logsumexp(weight + terms(j), -1)
-
-
-def _log_mass(f: Any) -> Any:
-    """Logarithm of a probability, -inf where it is 0."""
-    zero = w.as_tensor(detached(f) <= 0)
-    return w.where(zero, -np.inf, w.log(w.where(zero, 1.0, f)))
-
-
 # -- families ----------------------------------------------------------------------------------------------------------
 
 _family("beta", logpdf=_log_beta_density, sf=lambda x, a, b: S.betainc(b, a, 1 - x),
@@ -321,12 +308,12 @@ def _log_chi2_density(x: Any, df: Any) -> Any:
 
 
 def _ncx2(x: Any, df: Any, nc: Any, term: Callable[[Any, Any], Any]) -> Any:
-    return _poisson_mixture(nc / 2, lambda j: term(x[..., None], df[..., None] + 2 * j))
+    return poisson_mixture(nc / 2, lambda j: term(x[..., None], df[..., None] + 2 * j))
 
 
 def _ncf(x: Any, n: Any, m: Any, nc: Any, term: Callable[[Any, Any, Any], Any]) -> Any:
     share = (n * x / (m + n * x))[..., None]
-    return _poisson_mixture(nc / 2, lambda j: term(share, n[..., None] / 2 + j, m[..., None] / 2))
+    return poisson_mixture(nc / 2, lambda j: term(share, n[..., None] / 2 + j, m[..., None] / 2))
 
 
 def _ncf_logpdf(x: Any, n: Any, m: Any, nc: Any) -> Any:
@@ -335,11 +322,11 @@ def _ncf_logpdf(x: Any, n: Any, m: Any, nc: Any) -> Any:
 
 
 _family("ncx2", logpdf=lambda x, df, nc: _ncx2(x, df, nc, _log_chi2_density),
-        logcdf=lambda x, df, nc: _ncx2(x, df, nc, lambda y, n: _log_mass(S.gammainc(n / 2, y / 2))),
-        logsf=lambda x, df, nc: _ncx2(x, df, nc, lambda y, n: _log_mass(S.gammaincc(n / 2, y / 2))))  # fmt: skip
+        logcdf=lambda x, df, nc: _ncx2(x, df, nc, lambda y, n: log_mass(S.gammainc(n / 2, y / 2))),
+        logsf=lambda x, df, nc: _ncx2(x, df, nc, lambda y, n: log_mass(S.gammaincc(n / 2, y / 2))))  # fmt: skip
 _family("ncf", logpdf=_ncf_logpdf,
-        logcdf=lambda x, n, m, nc: _ncf(x, n, m, nc, lambda y, a, b: _log_mass(S.betainc(a, b, y))),
-        logsf=lambda x, n, m, nc: _ncf(x, n, m, nc, lambda y, a, b: _log_mass(S.betainc(b, a, 1 - y))))  # fmt: skip
+        logcdf=lambda x, n, m, nc: _ncf(x, n, m, nc, lambda y, a, b: log_mass(S.betainc(a, b, y))),
+        logsf=lambda x, n, m, nc: _ncf(x, n, m, nc, lambda y, a, b: log_mass(S.betainc(b, a, 1 - y))))  # fmt: skip
 _family("rice", logcdf=lambda x, b: OURS["ncx2"]["logcdf"](x * x, w.full_like(b, 2.0), b * b),
         logsf=lambda x, b: OURS["ncx2"]["logsf"](x * x, w.full_like(b, 2.0), b * b))  # fmt: skip
 
@@ -469,8 +456,30 @@ def _tukey_pdf(x: Any, lam: Any) -> Any:
 
 _family("tukeylambda", ppf=_tukey_ppf, cdf=_tukey_cdf, pdf=_tukey_pdf)
 _family("uniform", pdf=lambda x: 1.0 + 0.0 * x)
+
+
+def _vonmises_logpdf(x: Any, kappa: Any) -> Any:
+    return -2 * kappa * w.sin(x / 2) ** 2 - log(2 * pi) - w.log(S.i0e(kappa))
+
+
+def _vonmises_cdf(x: Any, kappa: Any) -> Any:
+    """SciPy's value, and the derivatives of the integral of the density from 0 to the angle. It is 1/2 at 0, and grows by turns."""
+    angle = x - w.as_tensor(2 * pi * np.round(detached(x) / (2 * pi)))
+    u, weights = [w.as_tensor(part) for part in gauss_rule(64)]
+    # The places are near 0, where the density is, if it is narrow.
+    reach = w.clamp(angle, -12 / w.sqrt(kappa), 12 / w.sqrt(kappa))
+    found = w.sum(weights * reach[..., None] * w.exp(_vonmises_logpdf(reach[..., None] * u, kappa[..., None])), -1)
+    return with_values(0.5 + found, import_late("scipy.stats").vonmises.cdf(detached(x), detached(kappa)))
+
+
+def _vonmises_stats(kappa: Any) -> tuple[Any, Any]:
+    """The mean 0, and the variance on (-pi, pi)."""
+    u, weights = [w.as_tensor(part) for part in gauss_rule(96)]
+    reach = w.clamp(14 / w.sqrt(kappa), max=pi)[..., None]
+    x = reach * u
+    return 0.0 * kappa, 2 * w.sum(weights * reach * x * x * w.exp(_vonmises_logpdf(x, kappa[..., None])), -1)
 for _name in ("vonmises", "vonmises_line"):
-    _family(_name, logpdf=lambda x, kappa: -2 * kappa * w.sin(x / 2) ** 2 - log(2 * pi) - w.log(S.i0e(kappa)))
+    _family(_name, logpdf=_vonmises_logpdf, cdf=_vonmises_cdf, sf=lambda x, kappa: _vonmises_cdf(-x, kappa), stats=_vonmises_stats)
 
 
 # Means and variances, of families whose SciPy has them as tables, or by functions that do not run on tensors.
