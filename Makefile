@@ -49,7 +49,7 @@ sources := $(wildcard pyproject.toml tools/build_backend.py meson.build meson.op
 demo: $(stamps)/extra-examples
 	$(python) examples/digits.py
 
-run_tests = $(python) -m pytest -n $(JOBS) $(ARGS)
+run_tests = $(python) -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 test: $(stamps)/extra-test
 	$(run_tests) -m "not exhaustive"

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
+from sources import SOURCES, tree
 from wengert.ops import load_all
 from wengert.ops.registry import OPS
 
-CORE = Path(__file__).parents[2] / "src" / "wengert" / "core"
+CORE = SOURCES / "core"
 # trace.py has a table of Python's operators and NumPy's functions that they stand for, some of which have names of operations.
 FILES = [path for path in sorted(CORE.glob("*.py")) if path.name != "trace.py"]
-TREES = {path.name: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
 # Names that the core takes from F, the operations on arrays or on tensors.
 OF_F = {"_flat_in", "_zero_where", "add_at", "cast", "clone", "copy", "copy_like", "expand", "sum_to_size", "tensor", "zeros"}
@@ -48,10 +47,10 @@ def is_face(node: ast.expr) -> bool:
 
 
 def attributes() -> Iterator[tuple[str, ast.Attribute]]:
-    for name, tree in TREES.items():
-        for node in ast.walk(tree):
+    for path in FILES:
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.Attribute):
-                yield name, node
+                yield path.name, node
 
 
 def test_the_core_takes_few_operations_from_f():
@@ -66,21 +65,21 @@ def test_the_core_calls_few_methods_of_tensors():
 
 def test_the_core_compares_no_name_of_an_operation():
     names = names_of_operations()
-    for file, tree in TREES.items():
-        for node in ast.walk(tree):
+    for path in FILES:
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.Compare):
                 sides = [node.left, *node.comparators]
                 texts = {part.value for side in sides for part in ast.walk(side) if isinstance(part, ast.Constant)}
                 if any(isinstance(side, ast.Attribute) and side.attr == "name" for side in sides):
-                    assert not texts & names, f"{file}:{node.lineno}: let the declaration of the operation say it"
+                    assert not texts & names, f"{path.name}:{node.lineno}: let the declaration of the operation say it"
 
 
 def test_strings_of_the_core_are_no_operations():
     names = names_of_operations()
     strings = {
         node.value
-        for tree in TREES.values()
-        for node in ast.walk(tree)
+        for path in FILES
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     assert strings & names == set(WORDS)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-SOURCES = Path(__file__).parents[2] / "src" / "wengert"
+from sources import SOURCES, tree
 
 # Modules that import others by a name that they compute, which no graph of imports shows.
 IMPORT_BY_NAME = {
@@ -49,10 +50,10 @@ def module_of(path: Path) -> str:
 MODULES = {module_of(path): path for path in sorted(SOURCES.rglob("*.py"))}
 
 
-def imports_of(tree: ast.AST, package: str = "wengert") -> Iterator[str]:
+def imports_of(source: ast.AST, package: str = "wengert") -> Iterator[str]:
     """Yield the modules that a piece of source imports, except for type checkers. Relative imports start at `package`."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+    for node in ast.iter_child_nodes(source):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             yield from imports_of(ast.Module(node.orelse, []), package)
         elif isinstance(node, ast.Import):
             yield from [own_name(alias.name) for alias in node.names if alias.name.split(".")[0] == "wengert"]
@@ -63,7 +64,7 @@ def imports_of(tree: ast.AST, package: str = "wengert") -> Iterator[str]:
                 # `from wengert import errors` imports a module, `from wengert import Tensor` a name of the package.
                 modules = [own_name(f"{home}.{alias.name}") for alias in node.names]
                 yield from [name if name in MODULES else own_name(home) for name in modules]
-        else:
+        elif not isinstance(node, ast.expr):
             yield from imports_of(node, package)
 
 
@@ -76,32 +77,26 @@ def import_graph() -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for name, path in MODULES.items():
         package = ".".join(["wengert", *path.relative_to(SOURCES).parts[:-1]])
-        graph[name] = set(imports_of(ast.parse(path.read_text(encoding="utf-8")), package)) & set(MODULES) - {name}
+        graph[name] = set(imports_of(tree(path), package)) & set(MODULES) - {name}
     return graph
 
 
-def cycles(graph: dict[str, set[str]]) -> list[frozenset[str]]:
-    """Return the strongly connected components of more than one module."""
-    reachable: dict[str, set[str]] = {}
-    for start in graph:
-        found: set[str] = set()
-        waiting = list(graph[start])
-        while waiting:
-            name = waiting.pop()
-            if name not in found:
-                found.add(name)
-                waiting += graph[name]
-        reachable[start] = found
-    together = {frozenset({b for b in reachable[a] if a in reachable[b]}) for a in graph}
-    return [component for component in together if len(component) > 1]
+def find_cycle(graph: dict[str, set[str]]) -> list[str]:
+    """Return the modules of a cycle, the first of them also at the end, or [] if there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def test_imports_have_no_cycle():
-    assert cycles(import_graph()) == []
+    assert find_cycle(import_graph()) == []
 
 
 def test_a_cycle_is_seen():
-    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [frozenset("abc")]
+    assert set(find_cycle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})) == set("abc")
+    assert find_cycle({"a": {"b"}, "b": {"c"}, "c": set(), "d": {"a", "c"}}) == []
     late = ast.parse("def f():\n    from wengert.ops import stub\n    import wengert.autograd.graph")
     assert list(imports_of(late)) == ["ops.stub", "autograd.graph"]
     assert list(imports_of(ast.parse("if TYPE_CHECKING:\n    import wengert\nelse:\n    from wengert import ops"))) == ["ops"]

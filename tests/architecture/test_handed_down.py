@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
+from functools import cache
 
-SOURCES = Path(__file__).parents[2] / "src" / "wengert"
+from sources import SOURCES, import_statements, tree
+
 FILES = {".".join(path.relative_to(SOURCES).with_suffix("").parts).removesuffix(".__init__"): path for path in SOURCES.rglob("*.py")}
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 
 # Settings: these keep values of the user, and no function of a module above.
 SETTINGS = {
@@ -24,24 +24,25 @@ SETTINGS = {
 
 def listed() -> dict[str, tuple[str, list[str]]]:
     """Return (calling module, names of the values it hands over) for each setter in the list."""
-    note = ast.get_docstring(TREES["core"]) or ""
+    note = ast.get_docstring(tree(FILES["core"])) or ""
     rows = [[cell.strip() for cell in line.split("|")] for line in note.splitlines() if "|" in line]
     assert all(len(row) == 4 and all(row) for row in rows)
     return {setter: (caller, names.split(", ")) for setter, caller, names, _ in rows}
 
 
-def names_in(tree: ast.AST) -> set[str]:
+def names_in(source: ast.AST) -> set[str]:
     """Return all names and attributes in a piece of source, and its constants as text."""
-    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    found |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return found | {str(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    nodes = list(ast.walk(source))
+    found = {node.id for node in nodes if isinstance(node, ast.Name)} | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return found | {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
 
 
 def setters() -> Iterator[str]:
     """Yield the functions called set_* that put a parameter, or a value made of it, into a variable of their module."""
-    for module, tree in TREES.items():
-        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("set_")]
-        variables = {name for node in tree.body if functions and isinstance(node, (ast.Assign, ast.AnnAssign)) for name in names_in(node)}
+    for module, path in FILES.items():
+        body = tree(path).body
+        functions = [node for node in body if isinstance(node, ast.FunctionDef) and node.name.startswith("set_")]
+        variables = {name for node in body if functions and isinstance(node, (ast.Assign, ast.AnnAssign)) for name in names_in(node)}
         for function in functions:
             nodes = list(ast.walk(function))
             declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
@@ -53,12 +54,15 @@ def setters() -> Iterator[str]:
                         yield f"{module}.{function.name}"
 
 
-CALLS = [
-    (module, node.func.id, node)
-    for module, tree in TREES.items()
-    for node in ast.walk(tree)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith("set_")
-]
+@cache
+def calls_of_setters() -> list[tuple[str, str, ast.Call]]:
+    """Return (calling module, name of the setter, call) for each call."""
+    return [
+        (module, node.func.id, node)
+        for module, path in FILES.items()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith("set_")
+    ]
 
 
 def test_the_list_is_complete():
@@ -68,7 +72,7 @@ def test_the_list_is_complete():
 def test_each_setter_is_called_by_the_module_that_the_list_names():
     for setter, (caller, names) in listed().items():
         home, _, name = setter.rpartition(".")
-        calls = [(module, node) for module, called, node in CALLS if called == name and module != home]
+        calls = [(module, node) for module, called, node in calls_of_setters() if called == name and module != home]
         assert {module for module, _ in calls} == {caller}, setter
         given = {name for _, call in calls for argument in call.args for name in names_in(argument)}
         assert set(names) <= given, setter
@@ -78,5 +82,5 @@ def test_the_calling_module_imports_the_setter():
     """So each row goes upwards: the module that calls a setter imports the one that defines it."""
     for setter, (caller, _) in listed().items():
         home, _, name = setter.rpartition(".")
-        imports = [node for node in ast.walk(TREES[caller]) if isinstance(node, ast.ImportFrom) and node.module == f"wengert.{home}"]
+        imports = [node for node in import_statements(FILES[caller]) if isinstance(node, ast.ImportFrom) and node.module == f"wengert.{home}"]
         assert any(alias.name == name for node in imports for alias in node.names), setter

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from loops import each
-
-SOURCES = Path(__file__).parents[2] / "src" / "wengert"
+from sources import SOURCES, import_statements, tree
 
 # From the bottom up. Modules of one layer may import each other, those of errors and sizes nothing of the package.
 LAYERS = [
@@ -52,24 +52,22 @@ def module_of(path: Path) -> str:
 
 def imports_of(path: Path) -> Iterator[str]:
     """Yield the modules of the package that a module imports, also inside functions."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    for node in import_statements(path):
         if isinstance(node, ast.Import):
             names = [a.name for a in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             home = node.module or ""
             if node.level:
                 above = ["wengert", *path.relative_to(SOURCES).parts[: -node.level]]
                 home = ".".join([*above, *([node.module] if node.module else [])])
             # `from wengert import errors` imports a module, `from wengert import Tensor` the package.
             names = [f"{home}.{a.name}" if is_module(f"{home}.{a.name}") else home for a in node.names]
-        else:
-            continue
         for name in names:
             if name.split(".")[0] == "wengert":
                 yield name.removeprefix("wengert").removeprefix(".") or "__init__"
 
 
+@cache
 def is_module(name: str) -> bool:
     path = SOURCES.joinpath(*name.split(".")[1:])
     return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
@@ -102,7 +100,7 @@ def test_errors_and_sizes_import_nothing_of_the_package():
 def families() -> list[str]:
     """The modules that ops/families.py lists."""
     found: dict[str, Any] = {}
-    for node in ast.parse((SOURCES / "ops" / "families.py").read_text(encoding="utf-8")).body:
+    for node in tree(SOURCES / "ops" / "families.py").body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and "FAMILIES" in node.targets[0].id:
             found[node.targets[0].id] = ast.literal_eval(node.value)
     return [*found["FAMILIES"], *found["LATE_FAMILIES"]]
@@ -123,7 +121,7 @@ def test_the_core_imports_no_operation():
 
 @each("path", FILES)
 def test_torch_is_never_imported(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in import_statements(path):
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
@@ -141,7 +139,7 @@ def test_heavy_modules_are_imported_inside_functions(path):
     """At the top of a module such an import is paid for by every `import wengert`; see test_import_cost.py."""
     if module_of(path) in ("ops.stub", "ops.signatures", "__config__"):
         return  # not loaded with the package
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in tree(path).body:
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
@@ -152,6 +150,6 @@ LONGEST = 700  # lines of a module, as CONTRIBUTING says
 GENERATED = {"ops.late"}
 
 
-@pytest.mark.parametrize("path", FILES)
+@each("path", FILES)
 def test_a_module_is_read_in_one_sitting(path):
     assert module_of(path) in GENERATED or len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST

@@ -28,7 +28,6 @@ def same(x):
 
 @pytest.fixture
 def no_gc():
-    gc.collect()
     gc.disable()
     yield
     gc.enable()

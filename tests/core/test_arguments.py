@@ -21,10 +21,9 @@ def explained(case: Case) -> Exception | None:
     return explained_function(op.name, op.fn, 0 if isinstance(op, Plain) else 1, inputs, case.params, error)
 
 
-@pytest.mark.parametrize("name", sorted({case.name for case in CASES}))
-def test_no_valid_argument_is_called_wrong(name):
-    found = {case.id: explained(case) for case in CASES if case.name == name}
-    assert not any(found.values()), found
+def test_no_valid_argument_is_called_wrong():
+    found = {case.id: error for case in CASES if (error := explained(case)) is not None}
+    assert not found
 
 
 @pytest.mark.parametrize("call", [lambda x, out: F.dropout(x, training=False, out=out), lambda x, out: Tensor.conj_physical(x, out=out)])

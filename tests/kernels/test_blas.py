@@ -27,8 +27,9 @@ rng = np.random.default_rng(0)
 taken = 0
 for m, k, n in [(1, 1, 1), (64, 784, 256), (100, 1, 100), (1, 300, 500), (500, 300, 1), (97, 65, 131), (8, 64, 4096), (700, 600, 500)]:
     for dtype in (np.float32, np.float64):
-        for batch in ((), (3,), (2, 5)):
+        for batch in ((), (3,), (2, 5)) if m * k * n < 1e7 else ((), (3,)):
             x, y = (rng.standard_normal((*batch, *shape)).astype(dtype) for shape in ((m, k), (k, n)))
+            exact = np.einsum("...ij,...jk->...ik", x.astype(np.float64), y.astype(np.float64), optimize=True)
             layouts = [lambda a: a, lambda a: np.ascontiguousarray(a.swapaxes(-1, -2)).swapaxes(-1, -2), lambda a: np.repeat(a, 2, -2)[..., ::2, :]]
             for left in layouts:
                 for right in layouts:
@@ -36,7 +37,6 @@ for m, k, n in [(1, 1, 1), (64, 784, 256), (100, 1, 100), (1, 300, 500), (500, 3
                     if out is None:
                         continue
                     taken += 1
-                    exact = np.einsum("...ij,...jk->...ik", x.astype(np.float64), y.astype(np.float64), optimize=True)
                     np.testing.assert_allclose(out, exact, atol=np.finfo(dtype).eps * 16 * np.sqrt(k) * 10, rtol=1e-3 if dtype is np.float32 else 1e-10)
                     assert out.dtype == dtype and out.flags.c_contiguous
 assert rows.matmul(np.ones((64, 0), np.float32), np.ones((0, 64), np.float32)).tolist() == np.zeros((64, 64)).tolist()
@@ -55,14 +55,19 @@ def test_products_by_a_library_are_right_in_every_layout(tmp_path):
     done = run(str(library), PRODUCTS)
     assert done.returncode == 0, done.stderr
     name, taken = done.stdout.splitlines()
-    assert name == str(library) and int(taken) == 8 * 2 * 3 * 9
+    assert name == str(library) and int(taken) == (6 * 3 + 2 * 2) * 2 * 9
 
 
-@pytest.mark.parametrize(("choice", "name"), [("", "wengert's own"), ("own", "wengert's own"), ("numpy", "NumPy's BLAS")])
+@pytest.mark.parametrize(("choice", "name"), [("own", "wengert's own"), ("numpy", "NumPy's BLAS")])
 def test_products_by_a_named_choice_are_right(choice, name):
     done = run(choice, PRODUCTS)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == name
+
+
+def test_own_products_are_the_default():
+    done = run("", "from wengert import __config__; print(__config__.info()['products'])")
+    assert done.stdout == "wengert's own\n", done.stderr
 
 
 def test_a_missing_library_is_refused():
