@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from wengert.program.compiled import Compiled, CompileError as CompileError, is_recording_here, require_compiler, reset_all
+from wengert.program.files import ProgramFileError as ProgramFileError, loads
+from wengert.program.loaded import Loaded
 
 __all__ = [
-    "CompileError", "allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling",
-    "is_dynamo_compiling", "is_exporting", "list_backends", "reset", "set_stance", "wrap_numpy",
+    "CompileError", "ProgramFileError", "allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin",
+    "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends", "load", "reset", "set_stance", "wrap_numpy",
 ]  # fmt: skip
 
 _MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
@@ -84,6 +86,28 @@ def _read_options(mode: str | None, options: dict[str, Any] | None) -> bool:
         if type(value) is not bool:
             raise RuntimeError(f"Unexpected type of attr {name}, got {type(value).__name__} should be bool")
     return bool(options and options.get("exact"))
+
+
+def load(path: Any) -> Any:
+    """Return the programs that `compile(fn).save(path)` has written, as a function of tensors. No Python source of fn is needed.
+
+    The function takes the tensors that were among fn's arguments, in order, in their shapes and dtypes. `.tensors` lists the
+    tensors that the programs reach, such as parameters, which are in the file. Nothing of the file is executed as code.
+
+    Raises ProgramFileError, a ValueError, for a file that is no program or is damaged, and OSError. The function raises TypeError
+    for other tensors, RuntimeError if a condition has another outcome than in all recorded calls.
+
+    >>> import tempfile, os, wengert
+    >>> double = wengert.compile(lambda x: 2 * x)
+    >>> double(wengert.ones(2))
+    tensor([2., 2.])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     double.save(os.path.join(folder, "double"))
+    ...     wengert.compiler.load(os.path.join(folder, "double"))(wengert.tensor([3.0, 4.0]))
+    tensor([6., 8.])
+    """
+    with open(path, "rb") as file:
+        return Loaded(loads(file.read()))
 
 
 def is_compiling() -> bool:

@@ -1,7 +1,8 @@
 """torch.jit: its decorators return what they are given, so that programs run as the Python that they are.
 
 TorchScript compiles a part of Python that means the same as Python. `script(model)` and `trace(model, inputs)` therefore return the
-model itself. Saving and loading compiled programs is refused.
+model itself. `trace(function, inputs)` is another name for `wengert.compile`. Saving and loading programs of TorchScript is
+refused.
 
 >>> import wengert
 >>> @wengert.jit.script
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from typing import Any, Final as Final, NamedTuple, get_args, get_origin
 
 from wengert import errors
+from wengert.compiler import compile
 from wengert.nn.modules.module import Module
 
 __all__ = [
@@ -69,8 +71,15 @@ def script(obj: Any, *_: Any, **__: Any) -> Any:
 
 
 def trace(func: Any, example_inputs: Any = None, *_: Any, **__: Any) -> Any:
-    """Return func, a function or module, as it is. Unlike a trace of torch, it goes on to obey its if statements."""
-    return func
+    """Return `wengert.compile(func)`, which has recorded a call with example_inputs, a tensor or a tuple of arguments.
+
+    A module is returned as it is, and so is func without example_inputs. Unlike a trace of torch, the function goes on to obey its
+    if statements, and takes other shapes than those of example_inputs."""
+    if example_inputs is None or _is_instance(func, Module) or not callable(func):
+        return func
+    compiled = compile(func)
+    compiled(*(example_inputs if _is_instance(example_inputs, tuple) else (example_inputs,)))
+    return compiled
 
 
 def trace_module(mod: Any, inputs: Any = None, *_: Any, **__: Any) -> Any:

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from wengert import errors
-from wengert.autograd.drawn_nodes import DrawnNode
+from wengert.autograd.drawn_nodes import DrawnNode, boxes_of
 from wengert.autograd.explanation import Graph, Probe, inputs_of, name_parameters
 from wengert.autograd.memory_view import running_order
 from wengert.autograd.profiler_util import EventList
@@ -116,6 +116,9 @@ class Drawing:
 def draw(loss: Any, params: Any = (), *, fold: bool = True, profile: Any = None, gradients: bool = False) -> Drawing:
     """Draw the graph behind a tensor: operations, shapes, dtypes, source lines, saved bytes, names of parameters.
 
+    loss: a tensor, or a program of a compiled function, whose instructions are drawn then; the other arguments have no meaning for
+    it, but for fold.
+
     params: names of leaves, a dict by name or (name, tensor) pairs such as module.named_parameters(). fold: draw
     operations of one source line with equal names and shapes as one box with their number, so that a loop of a thousand
     steps takes as much room as one step. profile: a finished profiler.profile of the block that recorded the graph or ran
@@ -131,6 +134,10 @@ def draw(loss: Any, params: Any = (), *, fold: bool = True, profile: Any = None,
     >>> [(node.title, node.gradient_norm) for node in drawing.nodes if node.is_leaf]
     [('w', 4.242640687119285)]
     """
+    if hasattr(loss, "boxes"):
+        described = loss.boxes()
+        every_box = boxes_of(described, False)
+        return Drawing(boxes_of(described, True) if fold else every_box, every_box, fold)
     if not isinstance(loss, TensorBase):
         raise errors.wrong_argument_type("draw", "loss", 0, type(loss))
     if not loss.requires_grad:

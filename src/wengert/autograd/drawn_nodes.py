@@ -65,18 +65,19 @@ class DrawnNode:
     the largest norm of an arriving gradient; each is None if it was not measured.
     """
 
-    def __init__(self, number: int, node: Node) -> None:
+    def __init__(self, number: int, node: Node | None) -> None:
         self.number = number
-        self.is_leaf = isinstance(node, AccumulateGrad)
-        self.name = "leaf" if self.is_leaf else node.name()
-        metas = [meta_at(node, nr) for nr in range(count_outputs(node))]
-        self.shapes = [f"{meta.dtype} {list(meta.shape)}" for meta in metas]
-        self.source = node._source()
+        if node is not None:
+            self.is_leaf = isinstance(node, AccumulateGrad)
+            self.name = "leaf" if self.is_leaf else node.name()
+            metas = [meta_at(node, nr) for nr in range(count_outputs(node))]
+            self.shapes = [f"{meta.dtype} {list(meta.shape)}" for meta in metas]
+            self.source = node._source()
         self.bytes = 0
         self.count = 0
         self.parameters: list[str] = []
         self.inputs: dict[int, int] = {}
-        self.saved = [SavedValue(name, array) for name, array in named_arrays(node)]
+        self.saved = [] if node is None else [SavedValue(name, array) for name, array in named_arrays(node)]
         self.forward_us: float | None = None
         self.backward_us: float | None = None
         self.gradient_norm: float | None = None
@@ -126,6 +127,27 @@ class DrawnNode:
 
     def __repr__(self) -> str:
         return f"<DrawnNode {self.number} {self.title}>"
+
+
+def boxes_of(described: list[tuple[str, list[str], str, bool, list[int]]], fold: bool) -> list[DrawnNode]:
+    """Return the boxes of a program.
+
+    described: name, shapes, line, whether it is a leaf, and numbers of the inputs, of each instruction and each input of the
+    program. fold: whether instructions of one name, line and shapes are one box."""
+    boxes: dict[Any, DrawnNode] = {}
+    places: list[DrawnNode] = []
+    for i, (name, shapes, line, is_leaf, _) in enumerate(described):
+        key = (name, line, *shapes) if fold and not is_leaf else i
+        if key not in boxes:
+            box = boxes[key] = DrawnNode(len(boxes), None)
+            box.name, box.shapes, box.source, box.is_leaf = name, shapes, line or None, is_leaf
+        places.append(boxes[key])
+        places[-1].count += 1
+    for box, (*_, inputs) in zip(places, described, strict=True):
+        for i in inputs:
+            number = places[i].number
+            box.inputs[number] = box.inputs.get(number, 0) + 1
+    return list(boxes.values())
 
 
 def named_arrays(node: Node) -> Iterator[tuple[str, Any]]:

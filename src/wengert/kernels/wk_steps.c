@@ -33,6 +33,7 @@ typedef struct {
 typedef struct {
     Py_ssize_t n;
     int n_slots; /* one more than the highest slot */
+    Py_ssize_t current; /* the step that runs, or that ran last */
     Step steps[];
 } Steps;
 
@@ -268,7 +269,7 @@ static PyObject *run_steps(PyObject *module, PyObject *args) {
     PyObject *capsule, *slots;
     (void)module;
     if (!PyArg_ParseTuple(args, "OO!", &capsule, &PyList_Type, &slots)) return NULL;
-    const Steps *steps = PyCapsule_GetPointer(capsule, CAPSULE);
+    Steps *steps = PyCapsule_GetPointer(capsule, CAPSULE);
     if (steps == NULL) return NULL;
     for (Py_ssize_t i = 0; i < steps->n; i++) {
         if (PyList_GET_SIZE(slots) < steps->n_slots) { /* asked each time: the GIL may be let go in between */
@@ -276,11 +277,18 @@ static PyObject *run_steps(PyObject *module, PyObject *args) {
             return NULL;
         }
         if (i % STEPS_BETWEEN_SIGNALS == STEPS_BETWEEN_SIGNALS - 1 && PyErr_CheckSignals() < 0) return NULL;
+        steps->current = i;
         int done = run_step(&steps->steps[i], slots);
         if (done < 0) return NULL;
         if (!done) return PyLong_FromSsize_t(i);
     }
     return PyLong_FromSsize_t(steps->n);
+}
+
+static PyObject *current_step(PyObject *module, PyObject *capsule) {
+    (void)module;
+    const Steps *steps = PyCapsule_GetPointer(capsule, CAPSULE);
+    return steps == NULL ? NULL : PyLong_FromSsize_t(steps->current);
 }
 
 PyMethodDef wk_steps_methods[] = {
@@ -291,6 +299,7 @@ PyMethodDef wk_steps_methods[] = {
      "fallback: a function for operands that a kernel does not accept, or None."},
     {"make_c_call", make_c_call, METH_VARARGS,
      "make_c_call(address, arena, slots): a C function for make_steps, which gets pointers to the arena, and to the arrays in the slots."},
+    {"current_step", current_step, METH_O, "current_step(steps): number of the step that ran last, for messages about its error."},
     {"run_steps", run_steps, METH_VARARGS,
      "run_steps(steps, slots): run each step on the arrays and numbers in the list slots. Returns the number of steps before the "
      "first that does not accept its operands. The caller must not change slots meanwhile."},

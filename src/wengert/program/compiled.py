@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from wengert import errors
-from wengert.core.modes import NO_GRAD, flags, observed, state
+from wengert.core.modes import NO_GRAD, PROFILE, flags, observed, state
 from wengert.core.replay import fits
 from wengert.core.saved import is_watched
 from wengert.core.stacks import user_level
@@ -19,6 +19,7 @@ from wengert.core.tensor import TensorBase
 from wengert.dtypes import get_default_dtype
 from wengert.program.arrays import layout_of
 from wengert.program.execution import Executable, Mismatch
+from wengert.program.files import dumps
 from wengert.program.form import TENSOR, Value
 from wengert.program.graph_node import GraphCall
 from wengert.program.recording import Recorder, Refusal, record
@@ -117,7 +118,8 @@ class Compiled:
             found = self._replay(recent, list(args))
             if found is not None:
                 return found[0]
-        if self._is_eager or flags() & _MODES & ~NO_GRAD or _recorder_thread is not None or observed() or _is_unusual():
+        modes = flags() & _MODES & ~NO_GRAD | observed()
+        if self._is_eager or modes & ~PROFILE or _recorder_thread is not None or _is_unusual():
             return self.function(*args, **kwargs)
         given, structure = _flatten(args, kwargs)
         tensors: list[Any] = []
@@ -140,6 +142,8 @@ class Compiled:
                 if found is not None:
                     self._recent = recording if recording.patterns is not None else None
                     return found[0]
+        if modes:  # a profiler measures, which an observer of a recording would disturb
+            return self.function(*args, **kwargs)
         return self._record(args, kwargs, given, structure, kind)
 
     def _replay(self, recording: Recording, tensors: list[Any]) -> tuple[Any] | None:
@@ -232,6 +236,17 @@ class Compiled:
     def programs(self) -> list[Any]:
         """Return the recorded programs. str() of one is its text."""
         return [recording.executable.program for recording in self.recordings]
+
+    def save(self, path: Any) -> None:
+        """Write the recorded programs, with the tensors that they reach, to a file for `wengert.compiler.load`. path: a path.
+
+        Raises RuntimeError before the first call, ProgramFileError, a ValueError, for a program with the step of an optimizer or
+        with a result that requires grad, and OSError."""
+        if not self.recordings:
+            raise RuntimeError(f"{_name(self.function)} has no recording yet. Hint: call it before save()")
+        data = dumps(recording.executable.program for recording in self.recordings)
+        with open(path, "wb") as file:
+            file.write(data)
 
     def explain(self) -> str:
         """Return a text about the recordings (instructions, memory, runs), and why runs were not recorded, with the lines."""

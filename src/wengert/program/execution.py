@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from wengert.backends import numpy as numpy_backend
-from wengert.core.modes import quiet_enter, quiet_exit
+from wengert.core.modes import PROFILE, observed, quiet_enter, quiet_exit
 from wengert.core.op import Op
+from wengert.core.recorder import RANGE, begin_range, end_range
 from wengert.core.replay import GRAD, INPUT, TENSOR, count_writes, first_moved, have_grads, leaf_of, owner_of, set_grads, wrapped
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.views import write_array
@@ -144,12 +145,12 @@ class Executable:
             else:
                 self._call(x, inputs, params, outputs)
         elif x.kind == form.FUSED:
-            self.steps.append(("kernel", (_PROGRAM, 0, x.function, inputs, outputs, None)))
+            self.steps.append(("kernel", (_PROGRAM, 0, x.function, inputs, outputs, None), x))
         elif x.kind == form.UPDATE:
-            self.steps.append(("kernel", (_PROGRAM, 0, x.function.compiled, inputs, outputs, _results_of(x.function))))
+            self.steps.append(("kernel", (_PROGRAM, 0, x.function.compiled, inputs, outputs, _results_of(x.function)), x))
         elif x.kind == form.C and native is not None:
             function = native.make_c_call(x.function.address, x.function.arena, tuple(map(int, inputs)))
-            self.steps.append(("kernel", (_C, 0, function, (), (), None)))
+            self.steps.append(("kernel", (_C, 0, function, (), (), None), x))
         elif x.kind == form.C:
             self.steps.append((form.C, x.function, inputs))
         elif x.kind == form.WRITE:
@@ -161,7 +162,7 @@ class Executable:
         elif x.kind == form.SET_GRAD:
             self.steps.append(("set_grad", x.function, inputs[0]))
         elif native is not None:
-            self.steps.append(("kernel", (_COPY, 0, None, inputs, outputs, None)))
+            self.steps.append(("kernel", (_COPY, 0, None, inputs, outputs, None), x))
         else:
             self.steps.append((x.kind, inputs[0], outputs[0]))
 
@@ -191,7 +192,7 @@ class Executable:
         else:
             fallback = function if len(given) == len(x.inputs) else _of_some(function, places)
         operands = tuple([self.slot(y) if isinstance(y, Value) else self._number_slot(y) for y in given])
-        self.steps.append(("kernel", (*step, operands, outputs, fallback)))
+        self.steps.append(("kernel", (*step, operands, outputs, fallback), x))
 
     def _scalar_slot(self, scalar: Scalar) -> Slot:
         """Return the slot of a number that is given at each run."""
@@ -215,8 +216,8 @@ class Executable:
         joined: list[tuple[Any, ...]] = []
         for is_kernel, group in groupby(steps, lambda step: step[0] == "kernel"):
             if is_kernel:
-                parts = tuple([step[1] for step in group])
-                joined.append(("kernels", native.make_steps(parts), len(parts)))
+                members = list(group)
+                joined.append(("kernels", native.make_steps(tuple([step[1] for step in members])), len(members), members))
             else:
                 joined.extend(group)
         return joined
@@ -258,8 +259,8 @@ class Executable:
                 continue
             number = Slot(len(self.slots))
             self.slots.append(None)
-            self.steps.append(("kernel", (_NEW, 0, np.empty(storage.shape, storage.dtype), (), (number,), None)))
-            self.steps.append(("kernel", (_COPY, 0, None, (Slot(whole[0][0]),), (number,), None)))
+            self.steps.append(("kernel", (_NEW, 0, np.empty(storage.shape, storage.dtype), (), (number,), None), None))
+            self.steps.append(("kernel", (_COPY, 0, None, (Slot(whole[0][0]),), (number,), None), None))
             self._copied[whole[0][0]] = number
             self.results.remove(storage)
             self._outlasting.append(storage)
@@ -276,7 +277,7 @@ class Executable:
         if storage.dtype.kind not in "fciub":
             return False
         like = np.empty(storage.shape, storage.dtype)
-        new.append(("kernel", (_NEW, 0, like, (), (Slot(values[0][0]),), None)))
+        new.append(("kernel", (_NEW, 0, like, (), (Slot(values[0][0]),), None), None))
         self.results.remove(storage)
         return True
 
@@ -353,7 +354,15 @@ class Executable:
             whole = constant(storage) if storage.kind == form.CONSTANT else new_memory(storage)
             self._fill_slots(whole, self._by_storage[storage])
         made: dict[int, Any] = {}  # tensors of new memory, which results and gradients share
-        self._run_safely(inputs, made)
+        if observed() & PROFILE:
+            name = f"program {self.program.name}"
+            began = begin_range(name)
+            try:
+                self._run_safely(inputs, made)
+            finally:
+                end_range(name, RANGE, began)
+        else:
+            self._run_safely(inputs, made)
         if self._leaves:
             set_grads(self._leaves, inputs, self._grad_numbers, self.slots, made)
         if self._written:
@@ -409,8 +418,7 @@ class Executable:
         for step in self.steps:
             kind = step[0]
             if kind == "kernels":
-                if native.run_steps(step[1], self.slots) != step[2]:
-                    raise Mismatch("the operands of a kernel")
+                self._run_kernels(step[1], step[2], step[3])
             elif kind == "set_grad":
                 leaf, number = leaf_of(step[1], inputs), step[2]
                 grads.append((leaf, leaf._grad))
@@ -418,6 +426,28 @@ class Executable:
             else:
                 run = _STEPS[kind]
                 run(self, *step[1:])
+
+    def _run_kernels(self, steps: Any, n: int, members: list[tuple[Any, ...]]) -> None:
+        """Run steps in C. members: the tuples that they were made of."""
+        if observed() & PROFILE:
+            for member in members:
+                name = "memory" if member[2] is None else member[2].name
+                began = begin_range(name)
+                try:
+                    if native.run_steps(native.make_steps((member[1],)), self.slots) != 1:
+                        raise Mismatch("the operands of a kernel")
+                finally:
+                    end_range(name, RANGE, began)
+            return
+        try:
+            done = native.run_steps(steps, self.slots)
+        except Exception as error:
+            x = members[native.current_step(steps)][2]
+            if x is not None:
+                error.add_note(f"This was raised by {x.name}, which was recorded at {x.line}.")
+            raise
+        if done != n:
+            raise Mismatch("the operands of a kernel")
 
     def _given(self, x: Any) -> Any:
         """Return a parameter with arrays in place of slots."""

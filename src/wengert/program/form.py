@@ -114,7 +114,9 @@ class Instruction:
         self.function = function
         self.line = line
         self.keeps_numbers = keeps_numbers
-        self.parts: list[Instruction] = []
+        # Whether the values that it reads are elements of `inputs`, and not deeper in there, or in `params`.
+        self.is_flat = not any(_values_of(y) for y in (*inputs, params) if type(y) in (tuple, list, dict))
+        self.parts: list[Instruction] = []  # of a fused instruction, or one in C: those that it stands for
         self.reorders = False  # whether its sums may run in another order than in the eager operation
         self.in_place: list[tuple[Value, Value]] = []  # an input, and the result that may be written over it
 
@@ -129,6 +131,14 @@ class Instruction:
             results = f"{', '.join(map(str, self.outputs))} <-"
             return f"{results} {call}"
         return f"{results} = {call}" if results else call
+
+
+def _values_of(x: Any) -> list[Value]:
+    """Return the values in an operand or a parameter."""
+    if isinstance(x, Value):
+        return [x]
+    parts = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else ()
+    return [v for part in parts for v in _values_of(part)]
 
 
 def _text(x: Any) -> str:
@@ -164,6 +174,21 @@ class Program:
         self.structure: Any = None
         self.grads: list[GradState] = []
         self.updates: list[tuple[Any, list[list[Scalar]]]] = []  # steps of optimizers, and their numbers, batch by batch
+
+    def boxes(self) -> list[tuple[str, list[str], str, bool, list[int]]]:
+        """Return the boxes of a picture, results first. Each has a name, the shapes of its values, the line, whether it comes from
+        outside, and the numbers of the boxes that it reads."""
+        outside = [s for s in self.storages if s.is_external or s.kind == CONSTANT]
+        total = len(self.instructions) + len(outside)
+        places = {s: total - 1 - i for i, s in enumerate(outside)}  # of the box that has written a storage last
+        found: list[Any] = [(str(s), [f"{s.dtype} {list(s.shape)}"], "", True, []) for s in outside]
+        for i, x in enumerate(self.instructions):
+            reads = [places[v.storage] for v in _values_of((x.inputs, x.params)) if v.storage in places]
+            written = [v.storage for v in x.outputs]
+            reads += [places[s] for s in written if s in places]
+            found.append((x.name, [f"{v.dtype} {list(v.shape)}" for v in x.outputs], x.line, False, reads))
+            places.update(dict.fromkeys(written, total - 1 - len(outside) - i))
+        return found[::-1]
 
     def __str__(self) -> str:
         lines = [f"program {self.name}"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import sys
 from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple
@@ -74,6 +75,20 @@ def load() -> None:
     HOSTS[id(own_code(write_unrecorded))] = Host("setitem", write_unrecorded, writes=True)
     for name in _LEAVING_METHODS:
         LEAVING.add(id(own_code(getattr(Tensor, name))))
+
+
+def host_named(name: str) -> Host | None:
+    """Return the function of random numbers, or of writes, that programs call by this name."""
+    load()
+    return next((host for host in HOSTS.values() if host.name == name), None)
+
+
+def write_named(op: Any, name: str) -> Any:
+    """Return the function of the operation's module with this name, or None."""
+    module = sys.modules.get(getattr(op.forward, "__module__", ""))
+    function = vars(module).get(name) if module is not None else None
+    is_own = isinstance(function, FunctionType) and function.__module__ == module.__name__  # type: ignore[union-attr]
+    return function if is_own and function.__closure__ is None else None  # type: ignore[union-attr]
 
 
 def arguments_of(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:

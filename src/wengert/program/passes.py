@@ -58,10 +58,11 @@ def values_in(x: Any) -> Iterator[Value]:
             yield from values_in(y)
 
 
-def values_read(x: Instruction) -> Iterator[Value]:
-    """Yield the values that an instruction reads."""
-    yield from values_in(x.inputs)
-    yield from values_in(x.params)
+def values_read(x: Instruction) -> list[Value]:
+    """Return the values that an instruction reads."""
+    if x.is_flat:
+        return [y for y in x.inputs if type(y) is Value]
+    return [*values_in(x.inputs), *values_in(x.params)]
 
 
 def storages_written(x: Instruction) -> list[Storage]:
@@ -80,7 +81,7 @@ def skip_copies(instructions: list[Instruction], kept: set[Storage]) -> list[Ins
     same: dict[Storage, Storage] = {}
     found: list[Instruction] = []
     for x in instructions:
-        x.inputs, x.params = _replaced(x.inputs, same), _replaced(x.params, same)
+        _replace(x, same)
         if x.kind == form.COPY and x.outputs[0].storage not in fixed:
             source, target = x.inputs[0], x.outputs[0]
             if is_plain(source) and is_plain(target) and source[2:] == target[2:] and source.storage not in fixed:
@@ -124,10 +125,7 @@ def merge_equal(instructions: list[Instruction], kept: set[Storage]) -> list[Ins
     seen: dict[Any, Value] = {}
     found: list[Instruction] = []
     for x in instructions:
-        if same:
-            x.inputs = _replaced(x.inputs, same)
-            x.params = _replaced(x.params, same)
-            x.outputs = _replaced(x.outputs, same)
+        _replace(x, same)
         if x.kind == form.MAKE and len(x.outputs) == 1 and x.outputs[0].storage not in written | kept and x.outputs[0].is_whole:
             key = _key_of(x, writes)
             earlier = None if key is None else seen.get(key)
@@ -150,6 +148,18 @@ def _key_of(x: Instruction, writes: dict[Storage, int]) -> Any:
         return None
     operands = [(v, writes.get(v.storage, 0)) if isinstance(v, Value) else (type(v), repr(v)) for v in x.inputs]
     return x.op.name, x.keeps_numbers, tuple(operands), repr(x.params), x.outputs[0].strides
+
+
+def _replace(x: Instruction, same: dict[Storage, Storage]) -> None:
+    """Let an instruction read and write other storages."""
+    if not same:
+        return
+    if any(v.storage in same for v in values_read(x)):
+        x.inputs = _replaced(x.inputs, same)
+        if not x.is_flat:
+            x.params = _replaced(x.params, same)
+    if any(v.storage in same for v in x.outputs):
+        x.outputs = _replaced(x.outputs, same)
 
 
 def _replaced(x: Any, same: dict[Storage, Storage]) -> Any:
@@ -213,6 +223,8 @@ class Group:
         out = x.outputs[0]
         if self.instructions and (out.shape != self.shape or out.dtype != self.dtype):
             return False
+        if len(self.instructions) >= _MAX_STEPS:
+            return False
         inputs = dict(self.inputs)
         for v in x.inputs:
             if isinstance(v, Value):
@@ -221,7 +233,7 @@ class Group:
                         return False
                 else:
                     inputs[v] = None
-        return len(inputs) <= _MAX_OPERANDS - 4 and len(self.instructions) < _MAX_STEPS
+        return len(inputs) <= _MAX_OPERANDS - 4
 
     def add(self, x: Instruction, kernel: int, numbers: tuple[Any, ...]) -> None:
         """Add an instruction that the group takes."""
@@ -241,12 +253,11 @@ def fuse(instructions: list[Instruction], kept: set[Storage]) -> list[Instructio
     for x in instructions:
         for v in values_read(x):
             readers[v.storage] = readers.get(v.storage, 0) + 1
-    kernels = [_fusable(x) for x in instructions]
-    todo = list(zip(instructions, kernels, strict=True))
+    todo = [(x, _fusable(x), [v.storage for v in values_read(x)], storages_written(x)) for x in instructions]
     found: list[Instruction] = []
     start = 0
     while start < len(todo):
-        x, kernel = todo[start]
+        x, kernel, _, _ = todo[start]
         if kernel is None:
             found.append(x)
             start += 1
@@ -277,14 +288,14 @@ def _collect(todo: list[Any], start: int) -> tuple[Group, list[Any], int]:
     written: set[Storage] = set()  # by the instructions that are passed
     position = start
     while position < len(todo) and len(passed) < _WINDOW:
-        x, kernel = todo[position]
-        if kernel is not None and group.takes(x) and not any(v.storage in written for v in values_read(x)):
+        x, kernel, reads, writes = todo[position]
+        if kernel is not None and written.isdisjoint(reads) and group.takes(x):
             group.add(x, *kernel)
         elif x.kind == form.HOST or x.kind == form.GUARD:
             break
         else:
             passed.append(todo[position])
-            written.update(storages_written(x))
+            written.update(writes)
         position += 1
     return group, passed, position
 
