@@ -146,7 +146,7 @@ def test_a_file_runs_in_another_process(tmp_path):
         x = wengert.tensor(np.load({str(tmp_path / 'x.npy')!r}))
         np.savez({str(tmp_path / 'out.npz')!r}, *[y.numpy() for y in wengert.compiler.load({str(tmp_path / 'program')!r})(x)])
         """
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+    subprocess.run([sys.executable, "-c", code], check=True)
     with np.load(tmp_path / "out.npz") as found:
         for i, x in enumerate(with_gradients(inputs(7))):
             np.testing.assert_array_equal(found[f"arr_{i}"], x.numpy())
