@@ -384,6 +384,50 @@ def synchronize(index: int | None = None) -> None:
     _wait()
 
 
+class Queue:
+    """A queue of work, which is always empty: the library waits for each call."""
+
+    done = True
+
+    def synchronize(self) -> None:
+        _wait()
+
+    def wait_event(self, event: Any) -> None:
+        pass
+
+    def record(self, stream: Any = None) -> None:
+        pass
+
+    def __enter__(self) -> Queue:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+
+new_stream = new_event = current_stream = Queue
+
+
+def elapsed_time(start: Any, end: Any) -> float:
+    return 0.0
+
+
+def memory_used(index: int) -> tuple[int, int]:
+    return 0, 0
+
+
+def memory_info(index: int) -> tuple[int, int]:
+    return 1 << 30, 1 << 30
+
+
+def empty_cache() -> None:
+    pass
+
+
+def properties(index: int) -> dict[str, Any]:
+    return {"name": b"stand-in", "major": 9, "minor": 0}
+
+
 @contextmanager
 def in_use() -> Iterator[None]:
     """Let tensors hold the library's arrays in the block."""

@@ -136,3 +136,60 @@ def test_without_cupy_the_error_names_the_extra():
             torch.ones(1).cuda()
     finally:
         selection.use(standin_was)
+
+
+def test_the_current_device_is_where_cuda_means():
+    assert torch.cuda.is_available() and torch.cuda.device_count() == 2 and torch.cuda.current_device() == 0
+    with torch.cuda.device(1):
+        assert torch.ones(1).cuda().device == torch.zeros(1, device="cuda").device == torch.device("cuda:1")
+    torch.cuda.set_device(1)
+    try:
+        assert torch.ones(1).cuda().get_device() == torch.cuda.current_device() == 1
+    finally:
+        torch.cuda.set_device(0)
+    with pytest.raises(RuntimeError, match="invalid device ordinal"):
+        torch.cuda.set_device(2)
+
+
+def test_queues_and_events_are_waited_for():
+    start, end, queue = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True), torch.cuda.Stream()
+    with torch.cuda.stream(queue):
+        start.record()
+        end.record(queue)
+    before = standin.waits
+    queue.synchronize()
+    torch.cuda.synchronize()
+    assert standin.waits == before + 2 and start.elapsed_time(end) >= 0 and queue.query() and end.query()
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "RMSprop", "Adagrad", "Adadelta", "Adamax"])
+def test_a_model_trains_on_a_device_as_on_the_cpu(name):
+    losses = []
+    for where in ("cpu", "cuda"):
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8), torch.nn.Tanh(), torch.nn.Linear(8, 3)).to(where)
+        x, target = torch.randn(16, 4).to(where), torch.randint(0, 3, (16,)).to(where)
+        optimizer = getattr(torch.optim, name)(model.parameters(), lr=0.01)
+        for _ in range(4):
+            optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(x), target)
+            loss.backward()
+            optimizer.step()
+        assert all(p.device.type == p.grad.device.type == where for p in model.parameters())
+        losses.append(loss.item())
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
+def test_layers_are_made_on_a_device():
+    layer = torch.nn.Linear(3, 2, device="cuda:1")
+    assert {p.device for p in layer.parameters()} == {torch.device("cuda:1")}
+    recurrent = torch.nn.LSTM(3, 4).cuda()
+    recurrent(torch.ones(2, 1, 3, device="cuda"))[0].sum().backward()
+    assert all(p.grad.is_cuda for p in recurrent.parameters())
+
+
+def test_indices_in_main_memory_name_elements_on_a_device():
+    x = torch.arange(4.0, device="cuda", requires_grad=True)
+    y = x[torch.tensor([0, 2, 2])]
+    y.sum().backward()
+    assert y.is_cuda and x.grad.tolist() == [1.0, 0.0, 2.0, 0.0]

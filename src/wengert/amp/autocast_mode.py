@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import cuda_is_available
 from wengert.core.modes import AUTOCAST, AutocastSwitch, flags, set_flag, state
 from wengert.devices import device
 from wengert.dtypes import as_numpy_dtype, bfloat16, dtype as Dtype, float16, from_numpy_dtype
@@ -60,7 +61,7 @@ class autocast(AutocastSwitch):
         self._enabled = enabled
         if not is_autocast_available(device_type):
             raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
-        if enabled and device_type == "cuda":
+        if enabled and device_type == "cuda" and not cuda_is_available():
             warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", UserWarning, stacklevel=2)
             self._enabled = False
         elif enabled and device_type == "cpu" and self.fast_dtype not in (bfloat16, float16):

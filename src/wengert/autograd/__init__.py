@@ -7,8 +7,6 @@ import warnings
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from wengert import errors
 from wengert._forks import import_late
 from wengert.autograd.grad_mode import (
@@ -22,6 +20,7 @@ from wengert.autograd.grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
+from wengert.backends.selection import backend_of
 from wengert.core import passes
 from wengert.core.engine import run_backward
 from wengert.core.passes import GradientEdge, as_gradient_list, as_tuple, input_edges, is_graph_wanted, start_of_pass
@@ -139,7 +138,7 @@ def _zeros_for_unused(x: Any, i: int, wanted: bool) -> Any:
         )
     if isinstance(x, GradientEdge):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-    return wrap(np.zeros_like(x._array))
+    return wrap(backend_of(x._array).zeros_like(x._array))
 
 
 _LAZY = {  # names that are loaded when first used, and the modules of this package that define them

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from wengert import dtypes, errors
+from wengert.backends.selection import backend_of
 from wengert.core.dual import DualLevel, every_level_set_aside, innermost_set_aside, levels_around, save_output_tangents
 from wengert.core.tensor import TensorBase, is_differentiable, wrap
 
@@ -88,7 +87,7 @@ def run_jvp(
 
 def _zeros(x: Any) -> Any:
     """Return a zero tangent for an argument without one, or None if its dtype is not differentiable."""
-    return wrap(np.zeros_like(x._array)) if dtypes.is_differentiable(x._array.dtype) else None
+    return wrap(backend_of(x._array).zeros_like(x._array)) if dtypes.is_differentiable(x._array.dtype) else None
 
 
 def check_tangent(output: Any, tangent: Any, inputs: tuple[Any, ...], given: list[Any]) -> None:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of
 from wengert.core.modes import set_recording
 from wengert.core.tensor import TensorBase, wrap
 from wengert.ops import OPS
@@ -161,7 +162,7 @@ def _independent_gradient(index: int) -> Exception:
 
 
 def _zeros(x: Any) -> Any:
-    return wrap(np.zeros_like(x._array))
+    return wrap(backend_of(x._array).zeros_like(x._array))
 
 
 def _check_depends(results: Tensors, strict: bool, create_graph: bool) -> None:
@@ -242,7 +243,7 @@ def _recorded_gradient(
     vectors = _checked_vectors(v, variables, name, False)
     output = _evaluate_scalar(func, variables, name)
     _check_outputs((output,), strict)
-    found = _grad((output,), variables, [wrap(np.ones_like(output._array))], True)
+    found = _grad((output,), variables, [wrap(backend_of(output._array).ones_like(output._array))], True)
     gradient = _fill_missing(found, variables, _independent_output if strict else None)
     for i, g in enumerate(gradient):
         if strict and not g.requires_grad:
@@ -351,7 +352,7 @@ def _jacobian_by_rows(output: Any, number: int, variables: Tensors, create_graph
     """Return the Jacobian of one output in each variable, of shape (*output, *variable)."""
     columns: list[list[Any]] = [[] for _ in variables]
     for index in np.ndindex(output._array.shape):
-        unit = np.zeros_like(output._array)
+        unit = backend_of(output._array).zeros_like(output._array)
         unit[index] = 1
         found = _grad((output,), variables, [wrap(unit)], create_graph)
         for i, (x, result) in enumerate(zip(variables, found, strict=True)):
@@ -412,7 +413,7 @@ def hessian(
             aliases = tuple([x if x.requires_grad else x.view_as(x).requires_grad_() for x in variables])
             output = _evaluate_scalar(func, aliases, "hessian")
             _check_outputs((output,), strict)
-            found = _grad((output,), aliases, [wrap(np.ones_like(output._array))], True)
+            found = _grad((output,), aliases, [wrap(backend_of(output._array).ones_like(output._array))], True)
             result = _fill_missing(found, aliases)
         for i, g in enumerate(result):
             if strict and not g.requires_grad:

@@ -20,6 +20,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.autograd.forward_ad import attach_tangent, detach_tangent
+from wengert.backends.selection import backend_of
 from wengert.core.dual import levels_around, opened_level
 from wengert.core.modes import grad_enabled, set_recording
 from wengert.core.node import AccumulateGrad
@@ -145,7 +146,7 @@ def gradients_in(
 
 
 def _zeros(x: Any) -> Any:
-    return wrap(np.zeros_like(x._array))
+    return wrap(backend_of(x._array).zeros_like(x._array))
 
 
 # -- reverse mode ------------------------------------------------------------------------------------------------------
@@ -227,7 +228,7 @@ def grad_and_value(func: Callable[_P, Any], argnums: Any = 0, has_aux: bool = Fa
                 f"{value._array.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
         create_graph = keep and leads_outside([value], variables)
-        seed = wrap(np.ones((), value._array.dtype))
+        seed = wrap(backend_of(value._array).ones((), value._array.dtype))
         # Keep the graph if an outer derivative or aux may need it.
         found = gradients_in([value], variables, [seed], create_graph or has_aux, create_graph)
         gradient = tree_unflatten(detach_results(found, variables, create_graph), form)
@@ -462,7 +463,7 @@ def hessian(func: Callable[_P, Any], argnums: Any = 0) -> Callable[_P, Any]:
 def _unit_tensors(x: Any) -> Iterable[Any]:
     """Yield, for each element of x, a tensor of x's shape with a one there and zeros elsewhere."""
     for index in np.ndindex(x._array.shape):
-        unit = np.zeros_like(x._array)
+        unit = backend_of(x._array).zeros_like(x._array)
         unit[index] = 1
         yield wrap(unit)
 
@@ -471,7 +472,7 @@ def _assemble_jacobian(parts: list[Any], output: Any, x: Any, by_columns: bool) 
     """Stack the rows of a Jacobian, of x's shape, or its columns, of the output's shape, to shape (*output, *x)."""
     shape = (*output._array.shape, *x._array.shape)
     if not parts:
-        return wrap(np.zeros(shape, output._array.dtype))
+        return wrap(backend_of(output._array).zeros(shape, output._array.dtype))
     if not by_columns:
         return OPS["stack"].function(parts).reshape(shape)
     return OPS["stack"].function([part.reshape(-1) for part in parts], -1).reshape(shape)

@@ -94,6 +94,50 @@ def move(x: Any, index: int) -> Any:
         return _cp.array(x, order="K")
 
 
+def new_stream() -> Any:
+    """Return a new queue of work of the current GPU."""
+    return _cp.cuda.Stream(non_blocking=True)
+
+
+def current_stream() -> Any:
+    """Return the queue that gets the work of the current GPU."""
+    return _cp.cuda.get_current_stream()
+
+
+def new_event() -> Any:
+    """Return a new event."""
+    return _cp.cuda.Event()
+
+
+def elapsed_time(start: Any, end: Any) -> float:
+    """Return the milliseconds between two events."""
+    return float(_cp.cuda.get_elapsed_time(start, end))
+
+
+def memory_used(index: int) -> tuple[int, int]:
+    """Return the bytes of arrays, and the bytes that the pool holds, of a GPU."""
+    with _cp.cuda.Device(index):
+        pool = _cp.get_default_memory_pool()
+        return int(pool.used_bytes()), int(pool.total_bytes())
+
+
+def memory_info(index: int) -> tuple[int, int]:
+    """Return the free and all bytes of a GPU."""
+    with _cp.cuda.Device(index):
+        free, total = _cp.cuda.runtime.memGetInfo()
+        return int(free), int(total)
+
+
+def empty_cache() -> None:
+    """Give memory that no array uses back to the GPUs."""
+    _cp.get_default_memory_pool().free_all_blocks()
+
+
+def properties(index: int) -> Any:
+    """Return the properties of a GPU."""
+    return _cp.cuda.runtime.getDeviceProperties(index)
+
+
 # -- words of forwards that CuPy lacks, or means otherwise ---------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert._forks import import_late
+from wengert._forks import import_late, is_installed
 from wengert.backends import numpy as numpy_backend
 
 others: dict[type, Any] = {}  # the backends besides NumPy's that are in use, by the type of their arrays
@@ -67,6 +67,17 @@ def backend_for(name: str) -> Any:
         found.start()
         use(found)
     return found
+
+
+def cuda_is_available() -> bool:
+    """Whether tensors can be on a GPU: whether CuPy is installed and finds one."""
+    if "cuda" not in _loaded and not is_installed("cupy"):
+        return False
+    try:
+        backend_for("cuda")
+    except errors.DeviceError:
+        return False
+    return True
 
 
 def device_name(x: Any) -> str:

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from wengert import errors
+from wengert.backends.selection import backend_of, to_host
 from wengert.core.buffers import ReadCotangent
 from wengert.core.node import Node, edge_at, find_position, keeps_stacks, locate, set_stack_keeper
 from wengert.core.recorder import set_anomaly
@@ -283,10 +284,11 @@ def what_is_wrong(x: Any, inf: bool) -> str | None:
     array = array_of(x)
     if array is None:
         return None
+    xp = backend_of(array)
     with np.errstate(all="ignore"):
-        if np.isnan(array).any():
+        if xp.isnan(array).any():
             return "nan"
-        return "inf" if inf and np.isinf(array).any() else None
+        return "inf" if inf and xp.isinf(array).any() else None
 
 
 def statistics(x: Any) -> str:
@@ -298,6 +300,7 @@ def statistics(x: Any) -> str:
         array = getattr(x, "_array", None)
         return repr(x) if array is None else f"{array.dtype} {list(array.shape)}"
     text = f"{array.dtype} {list(array.shape)}"
+    array = to_host(array)
     with np.errstate(all="ignore"):
         finite = array[np.isfinite(array)]
         if finite.size and array.dtype.kind != "c":

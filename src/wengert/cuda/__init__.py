@@ -1,122 +1,275 @@
-"""torch.cuda for a package that computes on the CPU only: no GPU is available, and seeding GPUs does nothing.
+"""torch.cuda: GPUs, through CuPy (`pip install 'wengert[cuda]'`). Without CuPy or a GPU, is_available() is False.
+
+CuPy is imported when a program first asks for a GPU. Random numbers on a GPU are drawn in main memory, by the generators of
+`wengert.random`, so that a seed gives the same numbers everywhere.
 
 >>> import wengert
->>> wengert.cuda.is_available(), wengert.cuda.device_count()
-(False, 0)
+>>> wengert.cuda.is_available() or wengert.cuda.device_count() == 0
+True
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from wengert import errors
 from wengert._forks import import_late as _import_late
+from wengert.backends import selection as _selection
+from wengert.devices import device as _device
 from wengert.dtypes import DTYPES
 
 __all__ = [
-    "amp", "current_device", "current_stream", "device_count", "empty_cache", "get_arch_list", "get_device_capability",
-    "get_device_name", "get_device_properties", "get_rng_state_all", "init", "initial_seed", "ipc_collect", "is_available",
-    "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved",
-    "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "reset_max_memory_allocated", "reset_peak_memory_stats",
-    "seed", "seed_all", "set_device", "set_rng_state_all", "synchronize",
+    "Event", "Stream", "amp", "current_device", "current_stream", "device", "device_count", "empty_cache", "get_arch_list",
+    "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state_all", "init", "initial_seed", "ipc_collect",
+    "is_available", "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated",
+    "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "reset_max_memory_allocated",
+    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state_all", "stream", "synchronize",
 ]  # fmt: skip
 
 
 def is_available() -> bool:
-    """Whether tensors can be on a GPU: always False."""
-    return False
+    """Whether tensors can be on a GPU: whether CuPy is installed and finds one."""
+    return _selection.cuda_is_available()
+
+
+def _backend() -> Any:
+    """Return the backend of GPUs. Raises AssertionError, as torch without CUDA does, if there is none."""
+    if not is_available():
+        raise AssertionError("Torch not compiled with CUDA enabled")
+    return _selection.backend_for("cuda")
+
+
+def _index(where: Any) -> int:
+    """Return the number of a GPU: of the current one if `where` is None."""
+    found = where.index if isinstance(where, _device) else _device(where).index if isinstance(where, str) else where
+    if found is None:
+        number: int = _backend().current_device()
+        return number
+    if not 0 <= found < _backend().device_count():
+        raise errors.DeviceError("CUDA error: invalid device ordinal")
+    return int(found)
 
 
 def device_count() -> int:
-    """Return the number of usable GPUs: 0."""
-    return 0
+    """Return the number of usable GPUs."""
+    return _backend().device_count() if is_available() else 0
 
 
-def manual_seed(seed: int) -> None:
-    """Do nothing: there is no GPU whose random numbers could be seeded. torch does nothing either without a GPU."""
+def current_device() -> int:
+    """Return the number of the current GPU. Raises AssertionError if there is none."""
+    return _index(None)
 
 
-def manual_seed_all(seed: int) -> None:
-    """Do nothing, as `manual_seed`."""
+def set_device(device: Any) -> None:
+    """Make a GPU the current one. Does nothing for a negative number. Raises AssertionError if there is no GPU."""
+    if not isinstance(device, int) or device >= 0:
+        _backend().set_current_device(_index(device))
+
+
+@contextmanager
+def device(device: Any) -> Iterator[None]:
+    """Make a GPU the current one in a with block. Does nothing for None and for a negative number."""
+    if device is None or (isinstance(device, int) and device < 0):
+        yield
+        return
+    with _backend().current(_index(device)):
+        yield
+
+
+def synchronize(device: Any = None) -> None:
+    """Wait until a GPU has done its work. Raises AssertionError if there is none."""
+    _backend().synchronize(_index(device))
+
+
+def init() -> None:
+    """Load the library of GPUs. Raises AssertionError if there is none."""
+    _backend()
 
 
 def is_initialized() -> bool:
-    """Whether GPUs are in use: always False."""
-    return False
+    """Whether GPUs are in use."""
+    return bool(_selection.others)
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Whether a GPU computes in bfloat16: always False."""
+    """Whether a GPU computes in bfloat16: False, because CuPy's functions do not take it."""
     return False
 
 
+class Stream:
+    """A queue of work of a GPU. `with stream(s):` puts work into it."""
+
+    def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
+        with _backend().current(_index(device)):
+            self._stream = _backend().new_stream()
+
+    def synchronize(self) -> None:
+        """Wait until the queue is empty."""
+        self._stream.synchronize()
+
+    def query(self) -> bool:
+        """Whether the queue is empty."""
+        return bool(self._stream.done)
+
+    def record_event(self, event: Any = None) -> Any:
+        """Put an event, a new one if None, into the queue, and return it."""
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        """Let later work of this queue wait for an event."""
+        self._stream.wait_event(event._event)
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Let later work of this queue wait for the work that another one has now."""
+        self.wait_event(stream.record_event())
+
+
+class Event:
+    """A place in a queue of work, which can be waited for and timed."""
+
+    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
+        self._event = _backend().new_event()
+
+    def record(self, stream: Any = None) -> None:
+        """Put the event into a queue, the current one if None."""
+        self._event.record(*(() if stream is None else (stream._stream,)))
+
+    def wait(self, stream: Any = None) -> None:
+        """Let later work of a queue, the current one if None, wait for the event."""
+        (current_stream() if stream is None else stream).wait_event(self)
+
+    def query(self) -> bool:
+        """Whether the work before the event is done."""
+        return bool(self._event.done)
+
+    def synchronize(self) -> None:
+        """Wait until the work before the event is done."""
+        self._event.synchronize()
+
+    def elapsed_time(self, end_event: Event) -> float:
+        """Return the milliseconds between two events that have passed."""
+        return float(_backend().elapsed_time(self._event, end_event._event))
+
+
+def current_stream(device: Any = None) -> Stream:
+    """Return the queue that gets the work of a GPU now."""
+    found = Stream.__new__(Stream)
+    with _backend().current(_index(device)):
+        found._stream = _backend().current_stream()
+    return found
+
+
+def stream(stream: Stream | None) -> AbstractContextManager[Any]:
+    """Return a context in which work goes into a queue. Does nothing for None."""
+
+    return nullcontext() if stream is None else stream._stream
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the random numbers of the GPUs: the default generator, which draws them. Do nothing if there is no GPU."""
+    if is_available():
+        _import_late("wengert.random").manual_seed(seed)
+
+
+manual_seed_all = manual_seed
+
+
+def initial_seed() -> int:
+    """Return the seed of the random numbers of the GPUs. Raises AssertionError if there is none."""
+    _backend()
+    found: int = _import_late("wengert.random").initial_seed()
+    return found
+
+
 def seed() -> None:
-    """Do nothing, as `manual_seed`."""
+    """Seed the random numbers of the GPUs at random. Do nothing if there is no GPU."""
+    if is_available():
+        _import_late("wengert.random").seed()
 
 
-def seed_all() -> None:
-    """Do nothing, as `manual_seed`."""
+seed_all = seed
+
+
+def get_rng_state_all() -> list[Any]:
+    """Return the state of the random numbers for each GPU."""
+    return [_import_late("wengert.random").get_rng_state() for _ in range(device_count())]
+
+
+def set_rng_state_all(new_states: Any) -> None:
+    """Set the state of the random numbers to the last of the states."""
+    for state in new_states:
+        _import_late("wengert.random").set_rng_state(state)
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Return the bytes of arrays on a GPU, 0 if there is none."""
+    return _backend().memory_used(_index(device))[0] if is_available() else 0
+
+
+def memory_reserved(device: Any = None) -> int:
+    """Return the bytes that the pool of a GPU's memory holds, 0 if there is none."""
+    return _backend().memory_used(_index(device))[1] if is_available() else 0
+
+
+# CuPy keeps no peaks: these give what is used now.
+max_memory_allocated, max_memory_reserved = memory_allocated, memory_reserved
+
+
+def memory_stats(device: Any = None) -> dict[str, Any]:
+    """Return the bytes in use and in the pool of a GPU, an empty dict if there is none."""
+    if not is_available():
+        return {}
+    used, held = _backend().memory_used(_index(device))
+    return {"allocated_bytes.all.current": used, "reserved_bytes.all.current": held}
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """Return the free and all bytes of a GPU. Raises AssertionError if there is none."""
+    free, total = _backend().memory_info(_index(device))
+    return int(free), int(total)
 
 
 def empty_cache() -> None:
-    """Do nothing: no memory of a GPU is kept."""
+    """Give memory that the pool holds and no array uses back to the GPU."""
+    if is_available():
+        _backend().empty_cache()
 
 
 def ipc_collect() -> None:
     """Do nothing: no memory of a GPU is shared."""
 
 
-def memory_allocated(device: Any = None) -> int:
-    """Return the bytes of tensors on a GPU: 0."""
-    return 0
-
-
-max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
-
-
-def memory_stats(device: Any = None) -> dict[str, Any]:
-    """Return statistics of a GPU's memory: an empty dict."""
-    return {}
-
-
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Do nothing: there are no statistics."""
+    """Do nothing: there are no peaks."""
 
 
 reset_max_memory_allocated = reset_peak_memory_stats
 
 
 def get_arch_list() -> list[str]:
-    """Return the kinds of GPUs that the package is built for: none."""
+    """Return the kinds of GPUs that the package is built for: none, as CuPy compiles when it runs."""
     return []
 
 
-def get_rng_state_all() -> list[Any]:
-    """Return the states of the GPUs' random numbers: none."""
-    return []
+def get_device_properties(device: Any = None) -> Any:
+    """Return CuPy's dict of the properties of a GPU. Raises AssertionError if there is none."""
+    return _backend().properties(_index(device))
 
 
-def set_rng_state_all(new_states: Any) -> None:
-    """Do nothing: there are no GPUs whose states could be set."""
+def get_device_name(device: Any = None) -> str:
+    """Return the name of a GPU. Raises AssertionError if there is none."""
+    name = get_device_properties(device)["name"]
+    return name.decode() if isinstance(name, bytes) else str(name)
 
 
-def set_device(device: Any) -> None:
-    """Do nothing for a negative number. Raise AssertionError for a GPU."""
-    if not isinstance(device, int) or device >= 0:
-        raise _without_cuda()
-
-
-def _without_cuda() -> Exception:
-    return AssertionError("Torch not compiled with CUDA enabled")
-
-
-def _refused(*_: Any, **__: Any) -> Any:
-    """Raise AssertionError: there is no GPU."""
-    raise _without_cuda()
-
-
-current_device = synchronize = get_device_name = get_device_capability = get_device_properties = mem_get_info = _refused
-init = current_stream = initial_seed = _refused
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """Return the compute capability of a GPU, (9, 0) for an H100. Raises AssertionError if there is none."""
+    found = get_device_properties(device)
+    return int(found["major"]), int(found["minor"])
 
 
 class _TypedMeta(type):
@@ -135,7 +288,7 @@ def __getattr__(name: str) -> Any:
     for d in DTYPES:
         if name == f"{d.scalar_name}Tensor":
             return _TypedMeta(name, (), {"__doc__": f"Tensors of {d!r} on a GPU.", "__module__": "torch.cuda"})
-    raise AttributeError(f"module 'wengert.cuda' has no attribute {name!r}: this version computes on the CPU")
+    raise AttributeError(f"module 'wengert.cuda' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -10,11 +10,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from wengert.backends.selection import device_name, move
 from wengert.core.override import DisableTorchFunctionSubclass, disabled_torch_function
 from wengert.core.subclass import SubclassMembers
 from wengert.core.tensor import TensorBase, wrap
 from wengert.dtypes import as_numpy_dtype, get_default_dtype
-from wengert.ops.options import check_device
+from wengert.ops.options import place_of
 from wengert.tensor import Tensor
 
 __all__ = [
@@ -124,9 +125,9 @@ class UninitializedTensorMixin:
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Give the tensor uninitialised memory of this shape and dtype, and its final class, Parameter or Tensor."""
-        check_device(device)
         wanted = self._array.dtype if dtype is None else as_numpy_dtype(dtype)
-        self.data = wrap(np.empty(tuple(shape), wanted))
+        where = device_name(self._array) if device is None else place_of(device)
+        self.data = wrap(move(np.empty(tuple(shape), wanted), where))
         self.__class__ = self.cls_to_become
 
     @property
@@ -165,9 +166,8 @@ def is_lazy(param: Any) -> bool:
 
 
 def _uninitialized(cls: type, requires_grad: bool, device: Any, dtype: Any) -> Any:
-    check_device(device)
     array = np.empty(0, as_numpy_dtype(get_default_dtype() if dtype is None else dtype))
-    return _make_subclass(cls, wrap(array), requires_grad)
+    return _make_subclass(cls, wrap(move(array, place_of(device))), requires_grad)
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]

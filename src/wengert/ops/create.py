@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import backend_of, device_name, is_array, move, to_host
+from wengert.backends.selection import backend_for, backend_of, device_name, is_array, move, to_host
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap, wrap_as
 from wengert.ops.indices import raw
 from wengert.ops.nested import array_of, cast_array
-from wengert.ops.options import numpy_dtype, place_of, sizes_of, tensor_from
+from wengert.ops.options import is_default_cpu, numpy_dtype, place_of, sizes_of, tensor_from
 from wengert.ops.registry import composite, creation
 
 # -- from data ---------------------------------------------------------------------------------------------------------
@@ -149,6 +149,17 @@ def scalar_tensor(s, *, dtype=None, **options):
 # -- of a size ---------------------------------------------------------------------------------------------------------
 
 
+def _new(function: str, shape: tuple, dtype: Any, options: dict[str, Any]) -> Any:
+    """Return a new array of a backend's zeros(), ones() or empty(), on the device that the options or the default name."""
+    if is_default_cpu() and options.get("device") is None:
+        return getattr(np, function)(shape, dtype)
+    options["device"] = place = place_of(options.get("device"))
+    name, _, index = place.partition(":")
+    backend = backend_for(name)
+    with backend.current(int(index or 0)):
+        return getattr(backend, function)(shape, dtype)
+
+
 @creation()
 def zeros(*sizes, size=None, dtype=None, **options):
     """A tensor of zeros: zeros(2, 3) or zeros((2, 3)). dtype: the default dtype unless given.
@@ -158,19 +169,19 @@ def zeros(*sizes, size=None, dtype=None, **options):
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
-    return tensor_from("zeros", np.zeros(sizes_of("zeros", sizes, size), numpy_dtype(dtype)), options)
+    return tensor_from("zeros", _new("zeros", sizes_of("zeros", sizes, size), numpy_dtype(dtype), options), options)
 
 
 @creation()
 def ones(*sizes, size=None, dtype=None, **options):
     """A tensor of ones: ones(2, 3) or ones((2, 3)). dtype: the default dtype unless given."""
-    return tensor_from("ones", np.ones(sizes_of("ones", sizes, size), numpy_dtype(dtype)), options)
+    return tensor_from("ones", _new("ones", sizes_of("ones", sizes, size), numpy_dtype(dtype), options), options)
 
 
 @creation()
 def empty(*sizes, size=None, dtype=None, **options):
     """An uninitialised tensor: empty(2, 3) or empty((2, 3)). dtype: the default dtype unless given."""
-    return tensor_from("empty", np.empty(sizes_of("empty", sizes, size), numpy_dtype(dtype)), options)
+    return tensor_from("empty", _new("empty", sizes_of("empty", sizes, size), numpy_dtype(dtype), options), options)
 
 
 @creation()

@@ -150,13 +150,20 @@ def getitem(self, index):
     elif isinstance(index, TensorBase):
         array = index._array
         if array.ndim and is_index(array) and self._array.ndim:
-            return call(_index, (self, index), {"dims": (0,)})
+            return call(_index, (self, *indices_beside(self, [index])), {"dims": (0,)})
     basic, arrays, dims, op = parse_index(index, self._array.shape)
     if op is not None:
         self = call(op, (self,), {"index": basic})
     if not dims:
         return self
-    return call(_index, (self, *arrays), {"dims": dims})
+    return call(_index, (self, *indices_beside(self, arrays)), {"dims": dims})
+
+
+def indices_beside(x: Any, arrays: Any) -> Any:
+    """Return tensors of an index on the device of x, which they may name elements of from main memory."""
+    if not others or all(type(a._array) is type(x._array) for a in arrays):
+        return arrays
+    return [wrap(beside(a._array, x._array)) for a in arrays]
 
 
 def _parse_basic(index: tuple) -> tuple[tuple, Any] | None:
@@ -643,7 +650,7 @@ def write_unrecorded(target: Any, basic: tuple, arrays: list, dims: tuple, value
     value = _without_leading_ones(_as_value_tensor(target, value))._array
     with unrecorded_write(target, region):
         if dims:
-            put(region, value, *[array._array for array in arrays], dims=dims, accumulate=False)
+            put(region, value, *[beside(array._array, region) for array in arrays], dims=dims, accumulate=False)
         else:
             fill(region, value)
 

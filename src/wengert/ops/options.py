@@ -9,7 +9,7 @@ from wengert import dtypes, errors
 from wengert.backends.selection import move
 from wengert.core.tensor import TensorBase, is_differentiable, wrap
 from wengert.core.views import store_out
-from wengert.devices import check_device as check_device, is_default_cpu, place_of as place_of
+from wengert.devices import check_device as check_device, is_default_cpu as is_default_cpu, place_of as place_of
 
 _IGNORED = frozenset({"layout", "pin_memory", "memory_format"})
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import backend_among, gather
 from wengert.core.binding import bind
 from wengert.core.op import Plan, Rule
 from wengert.core.tensor import TensorBase
@@ -187,6 +188,8 @@ class Program:
 
     def run(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the outputs, arrays of the shape to which the inputs broadcast. arrays: floating, of one dtype, or numbers."""
+        if backend_among(arrays) is not numpy_backend:
+            return self._run_on_device(arrays)
         if self.compiled is not None:
             results = native.run_program(self.compiled, arrays)
             if results is not None:
@@ -197,7 +200,7 @@ class Program:
         """Run on each row of arrays, followed by the numbers, and write the outputs into the arrays at these places of the row."""
         done = 0
         while done < len(rows):
-            if self.compiled is not None:
+            if self.compiled is not None and isinstance(rows[done][0], np.ndarray):
                 done += native.update_by_program(self.compiled, rows if not done else rows[done:], numbers, updated)
             if done < len(rows):  # the kernels do not accept this row
                 for i, result in zip(updated, self.run((*rows[done], *numbers)), strict=True):
@@ -221,13 +224,22 @@ class Program:
                 result[piece] = value
         return results
 
-    def _evaluate(self, arrays: Sequence[Any]) -> list[Any]:
+    def _run_on_device(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Do what run does with arrays on a device: one call of its library for each operation."""
+        backend, index, operands = gather(arrays)
+        dtype = next(x.dtype for x in operands if type(x) is backend.ndarray)
+        shape = np.broadcast_shapes(*[getattr(x, "shape", ()) for x in operands])
+        with backend.current(index):
+            operands = [x if type(x) is backend.ndarray else backend.full((), x, dtype) for x in operands]
+            return tuple([backend.broadcast_to(x, shape) for x in self._evaluate(operands, backend)])
+
+    def _evaluate(self, arrays: Sequence[Any], xp: Any = numpy_backend) -> list[Any]:
         """Return the outputs for these inputs, by the operations' forwards."""
         known: dict[Any, Any] = dict(zip(self.inputs, arrays, strict=True))
         for value in self.values:
             operands = [known[x] if type(x) is Value else x for x in value.inputs]
             # An array also if NumPy gives a scalar: forwards may take one for a Python number.
-            known[value] = numpy_backend.asarray(value.function.forward(numpy_backend, *operands, **value.params))
+            known[value] = xp.asarray(value.function.forward(xp, *operands, **value.params))
         return [known[x] if type(x) is Value else x for x in self.outputs]
 
     def _compile(self) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import beside, device_name, is_array, to_host
+from wengert.backends.selection import beside, device_name, is_array, placed, to_host
 from wengert.core.dispatch import propagate_volatile
 from wengert.core.tensor import TensorBase, wrap
 from wengert.generator import Generator, generator_of, in_memory_order
@@ -415,7 +415,7 @@ def _dirichlet_grad(F, x, alpha, total):
 @general(promote=NONE, method=False, namespaces=(), node=lambda inputs, params: params["node"])
 def _overwrite(xp, x, *, values, node):
     """A copy of values, which replaces x. Derivative: 0."""
-    return values.copy()
+    return xp.array(values)
 
 
 @_overwrite.vjp("x")
@@ -424,7 +424,7 @@ def _(F, ct):
 
 
 def _store(x: Any, *, values: Any, node: str) -> None:
-    x[...] = values
+    x[...] = placed(values, x)
 
 
 def _fill_recorded(self: Any, values: Any, node: str) -> Any:

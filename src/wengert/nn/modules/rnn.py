@@ -7,8 +7,7 @@ import numbers
 import warnings
 from typing import Any
 
-import numpy as np
-
+from wengert.backends.selection import backend_of
 from wengert.core.tensor import TensorBase, wrap
 from wengert.nn import init
 from wengert.nn.modules.module import Module
@@ -24,7 +23,7 @@ _CELLS: dict[str, Any] = {mode: function("", f"{mode.lower()}_cell") for mode in
 
 
 def _zeros(like: Any, *shape: int) -> Any:
-    return wrap(np.zeros(shape, like._array.dtype))
+    return wrap(backend_of(like._array).zeros(shape, like._array.dtype))
 
 
 def apply_permutation(tensor: Any, permutation: Any, dim: int = 1) -> Any:

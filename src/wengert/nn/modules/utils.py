@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from wengert.backends.selection import move
 from wengert.core.tensor import wrap
 from wengert.dtypes import as_numpy_dtype, get_default_dtype
 from wengert.nn.parameter import Parameter
-from wengert.ops.options import check_device
+from wengert.ops.options import place_of
 
 __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
 def empty_parameter(shape: Any, device: Any = None, dtype: Any = None) -> Any:
     """Return a parameter of uninitialised memory. dtype: the default dtype if None."""
-    check_device(device)
-    return Parameter(wrap(np.empty(shape, as_numpy_dtype(get_default_dtype() if dtype is None else dtype))))
+    array = np.empty(shape, as_numpy_dtype(get_default_dtype() if dtype is None else dtype))
+    return Parameter(wrap(move(array, place_of(device))))
 
 
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
