@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 import warnings
 from typing import Any
 
@@ -15,7 +16,7 @@ from compiled_samples import inputs_of, outcome_of, program_of
 from loops import each
 from op_samples.cases import CASES, is_public
 from wengert.kernels import native
-from wengert.program import c_library
+from wengert.program import c_library, compiled as compiled_module
 
 pytestmark = pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="needs a C compiler")
 HAS_KERNELS = native is not None  # without them, eager calls NumPy's functions, which round otherwise
@@ -295,7 +296,7 @@ def test_long_programs_are_a_table_of_repeated_functions():
     compiled = assert_same(run, (uniform(3),), exact=False)
     (c,) = compiled.recordings[0].executable.instructions
     source = c.function.source
-    assert source.n_calls >= 600 and source.n_functions < 12 and len(source.text) < 100_000
+    assert source.n_calls >= 600 and source.n_functions < 12 and len(source.body) < 100_000
 
 
 def test_gradients_through_a_compiled_function_are_c_too():
@@ -360,3 +361,40 @@ def test_a_failed_run_leaves_parameters_as_they_were():
         with pytest.raises(ValueError, match="negative"):
             run(-torch.ones(3))
     assert held.tolist() == [4.0] * 3
+
+
+def test_auto_compiles_what_runs_often(monkeypatch):
+    monkeypatch.setattr(compiled_module, "RUNS_BEFORE_C", 5)
+    monkeypatch.setattr(compiled_module, "_BETWEEN_LOOKS", 1)
+
+    @torch.compile
+    def run(x):
+        for _ in range(10):
+            x = x.tanh() * 1.5 - 0.1
+        return x
+
+    x = uniform(5)
+    expected = run(x).tolist()
+    for _ in range(1000):
+        if "c" in kinds(run):
+            break
+        assert run(x).tolist() == expected
+        time.sleep(0.02)
+    assert kinds(run) == {"c"} and run(x).tolist() == expected
+
+
+def test_auto_leaves_large_arrays_and_machines_without_a_compiler_to_the_runner(monkeypatch):
+    monkeypatch.setattr(compiled_module, "RUNS_BEFORE_C", 3)
+
+    def run(x):
+        for _ in range(10):
+            x = x.tanh() * 1.5 - 0.1
+        return x
+
+    large, small = torch.compile(run), torch.compile(run)
+    for _ in range(5):
+        large(uniform(300, 300))
+    monkeypatch.setenv("CC", "no-such-compiler")
+    for _ in range(5):
+        small(uniform(3))
+    assert "c" not in kinds(large) | kinds(small) and large.recordings[0].runs == small.recordings[0].runs == 4

@@ -181,7 +181,8 @@ def body_of(nest: Nest, memory: Memory) -> Body:
 class Source:
     """The C source of a run of forms: function `name`(memory), where memory[0] is the arena and the others are given.
 
-    The function has no other state, so that it may run on several threads, each with its own arena."""
+    helpers: the texts of functions that it calls, by name. body: the text of the rest. The function has no other state, so that it
+    may run on several threads, each with its own arena."""
 
     def __init__(self, name: str, forms: list[Any], is_given: Any, lines: dict[int, str] | None = None) -> None:
         self.nests = nests_of(forms)
@@ -199,7 +200,7 @@ class Source:
             if not body.lines or not body.pointers:
                 continue
             text = f"({body.parameters()}) {{\n" + "\n".join(body.lines) + "\n}\n"
-            known = functions.setdefault(text, f"nest_{len(functions)}")
+            known = functions.setdefault(text, f"{name}_nest_{len(functions)}")
             helpers.update(body.helpers)
             types[known] = [("" if s in body.written else "const ") + C_TYPES[d.name] for s, (_, _, d) in body.pointers.items()]
             places = []
@@ -208,10 +209,15 @@ class Source:
                 places.append((number, start + offset))
             arguments.append((known, places))
         bodies = [f"static void {known}{text}" for text, known in functions.items()]
-        used = [*helpers.values(), *bodies]
         self.n_functions, self.n_calls = len(functions), len(arguments)
-        parts = [prelude("\n".join(used)), *helpers.values(), "", *bodies, _run(name, arguments, types)]
-        self.text = "\n".join(parts)
+        self.helpers = helpers
+        self.body = "\n".join([*bodies, _run(name, arguments, types)])
+
+
+def file_of(helpers: dict[str, str], bodies: Iterable[str]) -> str:
+    """Return the text of a file, given the bodies of sources and the functions that they call."""
+    parts = [*helpers.values(), "", *bodies]
+    return "\n".join([prelude("\n".join(parts)), *parts])
 
 
 def _run(name: str, arguments: list[tuple[str, list[tuple[int, int]]]], types: dict[str, list[str]]) -> str:

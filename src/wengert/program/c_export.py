@@ -12,7 +12,7 @@ import numpy as np
 from wengert import errors
 from wengert.core.tensor import TensorBase, wrap
 from wengert.program import form
-from wengert.program.c_code import Source
+from wengert.program.c_code import Source, file_of
 from wengert.program.c_forms import C_TYPES, copy_form, forms_of, strides_in_order
 from wengert.program.c_steps import parts_of
 from wengert.program.c_text import literal
@@ -81,7 +81,8 @@ class Export:
     def text(self) -> str:
         """Return the text of the C file."""
         run = f"void {self.name}_run("
-        lines = [f'#include "{self.name}.h"', "", self.source.text.replace(run, f"static {run}")]
+        text = file_of(self.source.helpers, [self.source.body.replace(run, f"static {run}")])
+        lines = [f'#include "{self.name}.h"', "", text]
         for s in self.state:
             kind = "" if self.is_written(s) else "static const "
             lines.append(f"{self.declared(s, kind)} = {_values(_array_of(s))};")

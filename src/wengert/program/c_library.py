@@ -7,6 +7,7 @@ another user could have written, is compiled again, never loaded. See docs/adr/0
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import shlex
@@ -89,7 +90,7 @@ class Build:
         key = "\0".join([source, *self.command, version or "", sys.implementation.cache_tag or ""])
         self.path = folder() / f"{sha256(key.encode()).hexdigest()}.so"
         self._process: Any = None
-        self._made = Path()
+        self._files: list[Path] = []
         if not self._is_whole():
             self._start(source)
 
@@ -104,14 +105,31 @@ class Build:
             return False
 
     def _start(self, source: str) -> None:
-        handle, name = tempfile.mkstemp(".so", "making-", self.path.parent)
-        os.close(handle)
-        self._made = Path(name)
+        for suffix, text in ((".c", source), (".so", "")):
+            handle, name = tempfile.mkstemp(suffix, "making-", self.path.parent)
+            self._files.append(Path(name))
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(text)
         self._process = subprocess.Popen(
-            [*self.command, "-x", "c", "-", "-o", name, "-lm"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True,
+            [*self.command, *map(str, (self._files[0], "-o", self._files[1], "-lm"))], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        self._source = source
+        _unfinished.add(self)
+
+    def is_done(self) -> bool:
+        """Whether wait() returns at once."""
+        return self._process is None or self._process.poll() is not None
+
+    def stop(self) -> None:
+        """Stop the compiler, if it works, and remove its files."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.communicate()
+        self._process = None
+        for path in self._files:
+            with contextlib.suppress(OSError):
+                path.unlink()
+        _unfinished.discard(self)
 
     def wait(self) -> Any:
         """Return the library, a ctypes.CDLL. Raises CCompilerError if the compiler fails."""
@@ -119,17 +137,14 @@ class Build:
 
         if self._process is not None:
             try:
-                _, complaint = self._process.communicate(self._source, timeout=_TIME)
+                _, complaint = self._process.communicate(timeout=_TIME)
                 if self._process.returncode != 0:
                     raise CCompilerError(f"the C compiler fails: {complaint[-2000:]}")
                 self._keep()
             except (subprocess.SubprocessError, OSError) as error:
-                self._process.kill()
-                self._process.communicate()
                 raise CCompilerError(f"the C compiler fails: {error}") from error
             finally:
-                with contextlib.suppress(FileNotFoundError):
-                    self._made.unlink()
+                self.stop()
         try:
             return ctypes.CDLL(str(self.path))
         except OSError as error:
@@ -137,13 +152,22 @@ class Build:
 
     def _keep(self) -> None:
         """Move the library into its place, and note the hash of its bytes."""
-        self._made.chmod(0o700)
-        made = sha256(self._made.read_bytes()).hexdigest()
+        self._files[1].chmod(0o700)
+        made = sha256(self._files[1].read_bytes()).hexdigest()
         handle, name = tempfile.mkstemp(".sha256", "making-", self.path.parent)
         with os.fdopen(handle, "w", encoding="ascii") as file:
             file.write(made)
-        self._made.replace(self.path)
+        self._files[1].replace(self.path)
         Path(name).replace(self.path.with_suffix(".sha256"))
+
+
+_unfinished: set[Build] = set()
+
+
+@atexit.register
+def _stop_compilers() -> None:
+    for build in list(_unfinished):
+        build.stop()
 
 
 def load(source: str) -> Any:

@@ -18,16 +18,19 @@ from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase
 from wengert.dtypes import get_default_dtype
 from wengert.program.arrays import layout_of
-from wengert.program.execution import Executable, Mismatch
+from wengert.program.execution import Executable, Mismatch, executable_in_c
 from wengert.program.files import dumps
 from wengert.program.form import TENSOR, Value
 from wengert.program.graph_node import GraphCall
+from wengert.program.passes import storages_kept
 from wengert.program.recording import Recorder, Refusal, record
 from wengert.program.surroundings import Surroundings, WeakMethod
 from wengert.tensor import Tensor
 from wengert.utils._pytree import tree_flatten, tree_unflatten
 
 LIMIT = 16  # recordings of a function
+RUNS_BEFORE_C = 1000  # runs of a recording after which backend="auto" compiles it as C
+_BETWEEN_LOOKS = 50  # runs until it is asked again whether the C compiler is done
 _ATTEMPTS = 2  # recordings that fail before the function runs eagerly for good: the first call may fill caches
 _changing = RLock()
 _recorder_thread: int | None = None
@@ -45,6 +48,8 @@ class Recording:
         self.executable = executable
         self.surroundings = surroundings
         self.key = key
+        self.next_look = RUNS_BEFORE_C  # the number of runs at which improve() is called
+        self._conversion: Any = None
         self.graph: GraphCall | None = None  # if results require grad
         self.runs = 0
         self._lock = allocate_lock()
@@ -71,6 +76,27 @@ class Recording:
             return self.executable.run(tensors)
         finally:
             self._lock.release()
+
+    def improve(self, exact: bool) -> None:
+        """Begin to write the program as C, or use what the C compiler has made. Without a compiler, the runner stays."""
+        from wengert.program.c_library import CCompilerError
+        from wengert.program.c_steps import Conversion, is_worth_c
+
+        self.next_look = 0
+        executable = self.executable
+        try:
+            if self._conversion is None:
+                if is_worth_c(executable.instructions):
+                    self._conversion = Conversion(executable.instructions, storages_kept(executable.program))
+                    self.next_look = self.runs + _BETWEEN_LOOKS
+            elif not self._conversion.is_ready():
+                self.next_look = self.runs + _BETWEEN_LOOKS
+            else:
+                improved = Executable(executable.program, exact, self._conversion.finish())
+                with self._lock:
+                    self.executable = improved
+        except CCompilerError:
+            self._conversion = None
 
     def run_tensors(self, tensors: list[Any]) -> list[Any]:
         """Return the tensors among the leaves of the result."""
@@ -155,6 +181,8 @@ class Compiled:
         except Mismatch:
             return None
         recording.runs += 1
+        if recording.runs == recording.next_look and self.backend == "auto":
+            recording.improve(self.exact)
         return (recording.pack(leaves),)
 
     def _record(self, args: Any, kwargs: Any, given: list[Any], arguments: Any, kind: list[Any]) -> Any:
@@ -185,7 +213,8 @@ class Compiled:
                     leaves, structure = tree_flatten(result)
                     program = recorder.finish(leaves, None if len(leaves) == 1 and leaves[0] is result else structure)
                     by_position = given if arguments == len(given) else None
-                    executable = Executable(program, self.exact, self.backend == "c")
+                    in_c = self.backend == "c"
+                    executable = executable_in_c(program, self.exact) if in_c else Executable(program, self.exact)
                     recording = Recording(executable, surroundings, kind, by_position)
                     if any(isinstance(x, tuple) and x[0] == "graph" for x in program.outputs):
                         recording.graph = self._graph_call(recording, given, arguments)

@@ -47,7 +47,7 @@ _LINE = 64  # bytes of a line of the cache, where the arena begins
 class Executable:
     """A program with its memory. One thread at a time runs it."""
 
-    def __init__(self, program: Program, exact: bool = False, in_c: bool = False) -> None:
+    def __init__(self, program: Program, exact: bool = False, instructions: list[Instruction] | None = None) -> None:
         self.program = program
         self.slots: list[Any] = []
         self._numbers: dict[tuple[Any, ...], int] = {}
@@ -60,9 +60,9 @@ class Executable:
         self._has_numbers = False  # whether the slots of numbers of optimizers are filled
         self._writes_outside = False
         self._is_writing = False  # whether a run has come to the first write into external memory
-        self.instructions = program.instructions = optimized(program, exact)
-        if in_c:
-            self.instructions = _with_c(program)
+        if instructions is None:
+            instructions = program.instructions = optimized(program, exact)
+        self.instructions = instructions
         self._keep_results()
         for x in self.instructions:
             self._lower(x)
@@ -520,10 +520,12 @@ _STEPS: dict[str, Callable[..., None]] = {
 }  # fmt: skip
 
 
-def _with_c(program: Program) -> list[Instruction]:
-    from wengert.program.c_steps import with_c  # most programs run without C of their own
+def executable_in_c(program: Program, exact: bool) -> Executable:
+    """Return a program with runs of its instructions as C functions, compiled now."""
+    from wengert.program.c_steps import Conversion  # most programs run without C of their own
 
-    return with_c(program.instructions, storages_kept(program))
+    program.instructions = optimized(program, exact)
+    return Executable(program, exact, Conversion(program.instructions, storages_kept(program)).finish())
 
 
 def _changes_outside(x: Instruction) -> bool:
