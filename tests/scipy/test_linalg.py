@@ -40,6 +40,11 @@ def spread(x: Any) -> Any:
     return 0.5 * (x + x.T)
 
 
+def projector(basis: Any) -> Any:
+    """The projector on a space, which does not depend on the basis."""
+    return basis @ basis.conj().T
+
+
 def turned(found: Any) -> Any:
     """The results with vectors whose largest elements are positive: LAPACK's signs and phases change from call to call."""
     values, *vectors = found
@@ -89,6 +94,11 @@ ROWS: list[tuple[Any, ...]] = [
     ("eig", lambda f, a: turned(f(a)), G), ("eig", lambda f, a: turned(f(a, left=True)), G), ("eigvals", lambda f, a: f(a), A), ("eigvals", lambda f, a, b: f(a, b), A, S),
     ("eig", lambda f, a: turned(f(a)), np.array([[1.0, 2.0], [-3.0, 0.5]])), ("eig", lambda f, a: turned(f(a)), C), ("eig", lambda f, a, b: turned(f(a, b)), G, S),
     ("polar", lambda f, a: f(a), A), ("polar", lambda f, a: f(a, side="left"), W),
+    ("null_space", lambda f, a: projector(f(a)), W), ("null_space", lambda f, a: projector(f(a)), W + 1j * W[::-1] ** 2),
+    ("orth", lambda f, a: projector(f(a)), M),
+    ("funm", lambda f, a: f(a, lambda x: np.exp(x) * x), G), ("funm", lambda f, a: f(a, np.sin), C), ("funm", lambda f, a: f(a, np.sqrt), -G),
+    ("schur", lambda f, a: [abs(x) for x in f(a, output="complex")], A), ("schur", lambda f, a: abs(f(a)[1]), G), ("schur", lambda f, a: abs(f(a)[0]), C),
+    ("hessenberg", lambda f, a: f(a, calc_q=True), A), ("hessenberg", lambda f, a: f(a), B[:2]),
     ("subspace_angles", lambda f, a, b: f(a, b), M[:, :2], M[:, 1:] ** 2), ("orthogonal_procrustes", lambda f, a, b: f(a, b), M, M[::-1] ** 2),
     ("expm", lambda f, a: f(a), STABLE), ("expm", lambda f, a: f(a), 0.2 * C), ("logm", lambda f, a: f(a), G), ("sqrtm", lambda f, a: f(a), S),
     ("sqrtm", lambda f, a: f(a), np.diag([1.0, -2.0, 3.0]) + 0.1), ("signm", lambda f, a: f(a), G - 2.5 * np.eye(4)),
@@ -152,10 +162,8 @@ def test_bad_input_is_refused():
         linalg.solve(x, V, assume_a="round")
     with pytest.raises(ValueError, match="lower and upper diagonals"):
         linalg.solve_banded((1, 1), x, V)
-    with pytest.raises(RuntimeError, match=r"scipy\.linalg\.schur has no derivative here.*Use eig"):
-        linalg.schur(x)
-    with pytest.raises(RuntimeError, match=r"scipy\.linalg\.null_space .*projector"):
-        linalg.null_space(x)
+    with pytest.raises(RuntimeError, match=r"scipy\.linalg\.rsf2csf has no derivative here.*Use eig"):
+        linalg.rsf2csf(x, x)
     with pytest.raises(wengert.errors.ArgumentError, match=r"scipy\.linalg\.qr cannot be called"):
         linalg.qr(x, mode="raw")
     found = linalg.qr(wengert.tensor(A), mode="raw")  # not differentiated: SciPy's function runs
@@ -182,3 +190,17 @@ def test_float32_stays_float32():
     x = wengert.tensor(S.astype(np.float32), requires_grad=True)
     for name in ("inv", "cholesky", "expm", "sqrtm", "eigvalsh", "det", "toeplitz"):
         assert getattr(linalg, name)(x).dtype == wengert.float32, name
+
+
+def test_schur_forms_and_bases():
+    a = wengert.tensor(A, requires_grad=True)
+    triangle, unitary = linalg.schur(a, output="complex")
+    product = unitary @ triangle @ unitary.mH
+    (slope,) = grad(product.real[1, 2], a)
+    np.testing.assert_allclose(slope.numpy(), np.eye(4)[1][:, None] * np.eye(4)[2], atol=1e-12)
+    with pytest.raises(NotImplementedError, match="output='complex'"):
+        linalg.schur(wengert.tensor([[1.0, 2.0], [-3.0, 0.5]], requires_grad=True))
+    with pytest.raises(wengert.errors.ArgumentError, match="cannot be called with these settings"):
+        linalg.schur(a, sort="lhp")
+    basis = linalg.null_space(wengert.tensor(W, requires_grad=True))
+    np.testing.assert_array_equal(basis.detach().numpy(), scipy.linalg.null_space(W))

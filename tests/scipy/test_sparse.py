@@ -8,6 +8,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 import wengert as w
+from scipy_checks import check_call
 from wengert.autograd import forward_ad, grad, gradcheck, gradgradcheck
 from wengert.scipy import sparse
 
@@ -158,3 +159,39 @@ def test_tangents_of_products():
         a = forward_ad.make_dual(w.tensor(VALUES), w.ones(8).double())
         tangent = forward_ad.unpack_dual(coo(sparse, a) @ X).tangent
     np.testing.assert_allclose(plain(tangent), coo(scipy.sparse, np.ones(8)) @ X)
+
+
+TALL, NEAR = np.random.default_rng(5).normal(size=(6, 4)), np.random.default_rng(6).normal(size=(5, 5)) + np.diag([3.0, 4, 5, 6, 7])
+BOUNDED = {"atol": 1e-14, "btol": 1e-14}
+DECOMPOSITIONS = [
+    ("eigsh", lambda f, a: f((a + a.T) / 2, 2, v0=np.ones(5))[0], NEAR @ NEAR.T),
+    ("eigsh", lambda f, a: f((a + a.T) / 2, 1, v0=np.ones(5))[1] ** 2, NEAR @ NEAR.T),
+    ("eigsh", lambda f, a: f((a + a.T) / 2, 2, sigma=0.1, v0=np.ones(5), return_eigenvectors=False), NEAR @ NEAR.T),
+    ("eigs", lambda f, a: f(a, 1, v0=np.ones(5))[0], NEAR), ("eigs", lambda f, a: abs(f(a, 1, v0=np.ones(5))[1]), NEAR),
+    ("svds", lambda f, a: f(a, 2, v0=np.ones(4))[1], TALL), ("svds", lambda f, a: f(a, 2, v0=np.ones(4), return_singular_vectors=False), TALL),
+    ("svds", lambda f, a: (lambda u, s, vh: (u * s) @ vh)(*f(a, 2, v0=np.ones(4))), TALL),
+    ("svds", lambda f, a: [x**2 for x in f(a, 2, v0=np.ones(4))], TALL),
+    ("lsqr", lambda f, a, b: f(a, b, **BOUNDED)[0], TALL, TALL[:, 0] ** 2), ("lsmr", lambda f, a, b: f(a, b, **BOUNDED)[0], TALL, TALL[:, 0] ** 2),
+    ("lsqr", lambda f, a, b, d: f(a, b, d, **BOUNDED)[0], TALL.T, TALL[:4, 0] ** 2, np.array(0.4)),
+    ("lsmr", lambda f, a, b, d: f(a, b, d, **BOUNDED)[0], TALL.T, TALL[:4, 0] ** 2, np.array(0.4)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", DECOMPOSITIONS)
+def test_eigenvalues_and_least_squares(row):
+    name, call, *arrays = row
+    check_call("sparse.linalg", name, call, *arrays, step=1e-3, rtol=2e-6, value_rtol=1e-8)
+
+
+def test_eigenvalues_of_sparse_matrices():
+    """The values of a sparse matrix differentiate: by the products of the vector's elements at their places."""
+    rows, cols = np.array([0, 1, 2, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 0, 2, 1])
+    data = leaf(np.array([1.0, 2.0, 5.0, 0.5, 0.5, 0.3, 0.3]))
+    matrix = sparse.csr_array((data, (rows, cols)), shape=(3, 3))
+    value = sparse.linalg.eigsh(matrix, 1, v0=np.ones(3), return_eigenvectors=False)
+    _, vector = scipy.sparse.linalg.eigsh(matrix.detach(), 1, v0=np.ones(3))
+    np.testing.assert_allclose(grad(value.sum(), data)[0].numpy(), (vector[rows] * vector[cols])[:, 0], rtol=1e-9)
+    plain = sparse.linalg.svds(matrix.detach(), 1, v0=np.ones(3))
+    assert all(isinstance(x, np.ndarray) for x in plain)
+    with pytest.raises(NotImplementedError, match="with M"):
+        sparse.linalg.eigsh(matrix, 1, M=np.eye(3))

@@ -13,7 +13,7 @@ import numpy as np
 from wengert.array_functions.table import detached, linalg as _ours, w as _w
 from wengert.ops.faces import tensor_face
 from wengert.ops.matrix_equations import transposed_bands
-from wengert.scipy import _equations, _structured
+from wengert.scipy import _equations, _structured, _subspaces
 from wengert.scipy._frame import Submodule as _Submodule, operands
 
 _F: Any = tensor_face
@@ -21,6 +21,7 @@ _module = _Submodule("linalg", globals())
 __getattr__, __dir__ = _module.lookups()
 _structured.register(_module)
 _equations.register(_module)
+_subspaces.register(_module)
 
 
 def _finite(check: bool, *values: Any) -> None:
@@ -592,7 +593,5 @@ _TABLES = """
     issymmetric pascal
 """
 _module.constant("The result is a condition, a size or a table of numbers.", *_TABLES.split())
-_module.refuse("The vectors are any basis of the space: use a projector, such as A @ pinv(A).", "null_space", "orth")
-_module.refuse("Use eig or eigh.", "schur", "hessenberg", "qz", "ordqz", "rsf2csf", "cdf2rdf", "cossin")
+_module.refuse("Use eig or eigh.", "qz", "ordqz", "rsf2csf", "cdf2rdf", "cossin")
 _module.refuse("Use qr.", "qr_delete", "qr_insert", "qr_multiply", "qr_update")
-_module.refuse("Use logm, sqrtm, expm, or a function of eigenvalues.", "funm")

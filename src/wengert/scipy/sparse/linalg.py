@@ -16,6 +16,7 @@ from wengert.autograd import Function as _Function
 from wengert.core.tensor import wrap as _wrap
 from wengert.scipy._frame import Submodule as _Submodule, operands as _operands
 from wengert.scipy._sparse_products import Factorization as _Factorization, Solver as _Solver, solve as _solve
+from wengert.scipy.sparse import _eigenvalues
 from wengert.scipy.sparse._matrices import SparseTensor as _SparseTensor, is_sparse as _is_sparse, sparse_tensor as _sparse_tensor
 
 _module = _Submodule("sparse.linalg", globals())
@@ -262,3 +263,7 @@ def _norm(x: _Any, ord: _Any = None, axis: _Any = None) -> _Any:
     if ord not in (None, "fro") or axis is not None:
         raise NotImplementedError("scipy.sparse.linalg.norm has a derivative for the Frobenius norm.")
     return _w.sqrt(_w.sum(_w.abs(_sparse_tensor(x).data) ** 2))
+
+
+for _function in _eigenvalues.FUNCTIONS:
+    _module.differentiates(always=True)(_function)
