@@ -67,8 +67,8 @@ newaxis = None
 __version__ = "0.1.0"
 
 _LAZY = frozenset({
-    "amp", "compat", "cpu", "cuda", "distributions", "fft", "func", "hips", "hub", "linalg", "masked", "multiprocessing", "nn",
-    "numpy", "optim", "profiler", "random", "scipy", "serialization", "signal", "special", "storage", "testing", "utils",
+    "amp", "compat", "cpu", "cuda", "dask", "distributions", "fft", "func", "hips", "hub", "linalg", "masked", "multiprocessing",
+    "nn", "numpy", "optim", "profiler", "random", "scipy", "serialization", "signal", "special", "storage", "testing", "utils",
     "__config__",
 })  # fmt: skip
 

@@ -57,6 +57,7 @@ from wengert import amp as amp
 from wengert import compat as compat
 from wengert import cpu as cpu
 from wengert import cuda as cuda
+from wengert import dask as dask
 from wengert import distributions as distributions
 from wengert import fft as fft
 from wengert import func as func
