@@ -131,3 +131,34 @@ def test_bad_data_is_refused_as_scipy_does():
         interpolate.CubicSpline(X[:-1], y)
     with pytest.raises(RuntimeError, match="roots"):
         interpolate.CubicSpline(X, y).roots()
+
+
+KNOTS = np.array([0.0, 0, 0, 0, 0.4, 0.7, 1.0, 1, 1, 1])
+PLACES = np.sort(np.random.default_rng(3).uniform(0, 1, 14))
+NOISY = np.sin(5 * PLACES) + 0.1 * np.random.default_rng(4).normal(size=14)
+WEIGHTS = 0.5 + np.random.default_rng(5).uniform(size=14)
+
+
+def test_least_squares_splines():
+    at = np.array([0.1, 0.5, 0.93])
+    check_call("interpolate", "make_lsq_spline", lambda f, x, y, w: f(x, y, KNOTS, w=w)(at), PLACES, NOISY, WEIGHTS, step=1e-4, rtol=1e-5)
+    check_call("interpolate", "make_lsq_spline", lambda f, y, x: f(PLACES, y, KNOTS, axis=1)(x), np.stack([NOISY, NOISY**2]), at, step=1e-3)
+
+    def moved(f, inner):
+        if isinstance(inner, np.ndarray):
+            return f(PLACES, NOISY, np.concatenate([KNOTS[:4], inner, KNOTS[6:]]))(at)
+        return f(PLACES, NOISY, wengert.cat([wengert.tensor(KNOTS[:4]), inner, wengert.tensor(KNOTS[6:])]))(at)
+
+    check_call("interpolate", "make_lsq_spline", moved, KNOTS[4:6], step=1e-3, rtol=1e-5)
+
+
+def test_smoothing_splines():
+    at = np.array([-0.1, 0.1, 0.5, 0.93])
+    def smoothed(f, x, y, weights, lam):
+        return f(x, y, weights, float(lam) if isinstance(lam, np.ndarray) else lam)(at)
+
+    inputs = PLACES, NOISY, WEIGHTS, np.array(0.01)
+    check_call("interpolate", "make_smoothing_spline", smoothed, *inputs, step=1e-4, rtol=1e-4, value_rtol=1e-8)
+    with pytest.raises(RuntimeError, match="without lam"):
+        interpolate.make_smoothing_spline(PLACES, wengert.tensor(NOISY, requires_grad=True))
+

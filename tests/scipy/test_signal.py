@@ -192,3 +192,45 @@ def test_float32_stays_float32():
     assert signal.lfilter(wengert.tensor([0.5]), wengert.tensor([1.0, -0.2]), x).dtype == wengert.float32
     assert signal.convolve(x, wengert.ones(3)).dtype == wengert.float32
     assert signal.convolve(x, np.ones(3)).dtype == wengert.float64
+
+
+def number(x):
+    """A number for SciPy, which takes no arrays of no dimension."""
+    return float(x) if isinstance(x, np.ndarray) else x
+
+
+ZEROS, POLES = np.array([-0.5 + 0.3j, -0.5 - 0.3j, 0.2]), np.array([-0.7 + 0.2j, -0.7 - 0.2j, -0.4, -0.9 + 0j])
+FORMS = [
+    ("zpk2tf", lambda f, z, k: f(z, POLES, k), np.array([0.3, -0.2]), np.array(1.7)),
+    ("zpk2tf", lambda f, p: f([], p * (1 + 2j), 2.0), np.array([0.3, -0.2])),
+    ("tf2zpk", lambda f, b, a: f(b, a), np.array([1.0, 2.0, 0.3]), np.array([2.0, 1.0, 0.8, 0.1])),
+    ("tf2zpk", lambda f, b, a: f(b, a), np.array([2.0, 0.5]), np.array([2.0])),
+    ("sos2tf", lambda f, s: f(s), np.random.default_rng(0).normal(size=(2, 6))),
+    ("zpk2sos", lambda f, k: f(ZEROS, POLES, k), np.array(1.4)),
+    ("bilinear", lambda f, b, a, fs: f(b, a, number(fs)), np.array([1.0, 2.0]), np.array([2.0, 1.0, 0.8]), np.array(3.0)),
+    ("lp2hp_zpk", lambda f, z, p: f(z, p, 1.0, 2.0), ZEROS, POLES),
+    *[(name, lambda f, k, *a: f(ZEROS, POLES, k, *map(number, a)), np.array(1.4), *map(np.array, more)) for name, more in
+      (("bilinear_zpk", (3.0,)), ("lp2lp_zpk", (1.3,)), ("lp2hp_zpk", (1.3,)), ("lp2bp_zpk", (1.3, 0.7)), ("lp2bs_zpk", (1.3, 0.7)))],
+]  # fmt: skip
+DESIGNS = [
+    ("butter", lambda f, q, form: f(3, q, output=form), np.array(0.3)),
+    ("butter", lambda f, q, form: f(2, q, btype="bandpass", output=form), np.array([0.2, 0.5])),
+    ("cheby1", lambda f, q, fs, form: f(4, 0.5, q, btype="high", output=form, fs=number(fs)), np.array(13.0), np.array(50.0)),
+    ("ellip", lambda f, q, form: f(3, 0.5, 40, q, btype="bandstop", output=form), np.array([0.2, 0.5])),
+    ("cheby2", lambda f, q, form: f(4, 30, q, output=form), np.array(0.3)),
+    ("bessel", lambda f, q, form: f(4, q, analog=True, output=form), np.array(30.0)),
+    ("iirfilter", lambda f, q, form: f(4, q, btype="high", output=form), np.array(0.3)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", FORMS)
+def test_forms_of_filters(row):
+    name, call, *arrays = row
+    check_call("signal", name, call, *arrays, step=1e-3, value_rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", ["ba", "zpk", "sos"])
+@pytest.mark.parametrize("row", DESIGNS)
+def test_designs_of_filters(row, form):
+    name, call, *arrays = row
+    check_call("signal", name, lambda f, *a: call(f, *a, form), *arrays, step=1e-3, value_rtol=1e-9)

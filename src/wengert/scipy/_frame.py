@@ -308,6 +308,15 @@ def operands(*values: Any) -> list[Any]:
     return [x if x is None else tensor(x).to(found) if holds_tensor([x]) else tensor(np.asarray(x, dtype)) for x in values]
 
 
+def matched(found: Any, wanted: Any) -> list[int]:
+    """Return the places in `found`, an array of numbers, that are nearest to each wanted number. Each is taken once."""
+    left, order = list(range(len(found))), []
+    for value in wanted:
+        distances = [abs(found[i] - value) for i in left]
+        order.append(left.pop(int(np.argmin(distances))))
+    return order
+
+
 def as_results(found: Any) -> Any:
     """Return a result of SciPy's with each array and NumPy number in it, and in its tuples and lists, as a tensor."""
     if isinstance(found, (list, tuple)):
@@ -332,4 +341,4 @@ def on_memory(theirs: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     return as_results(found)
 
 
-__all__ = ["SUBMODULES", "Submodule", "as_results", "holds_tensor", "is_differentiated", "on_memory", "operands"]
+__all__ = ["SUBMODULES", "Submodule", "as_results", "holds_tensor", "is_differentiated", "matched", "on_memory", "operands"]

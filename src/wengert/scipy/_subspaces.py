@@ -10,7 +10,7 @@ import numpy as np
 from wengert.array_functions.table import detached, linalg as _ours, w as _w
 from wengert.ops.faces import tensor_face
 from wengert.scipy._closures import with_values
-from wengert.scipy._frame import Submodule, operands
+from wengert.scipy._frame import Submodule, matched, operands
 
 _F: Any = tensor_face
 _scipy: Any = None
@@ -76,11 +76,7 @@ def schur(
     if not np.iscomplexobj(triangle) and np.any(np.diag(triangle, -1)):
         raise NotImplementedError("A real Schur form with complex eigenvalues has no derivative. Hint: use output='complex'.")
     values, vectors = _ours.eig(a)
-    left = list(range(len(triangle)))
-    order = []
-    for value in np.diag(triangle):
-        order.append(min(left, key=lambda i, value=value: abs(detached(values)[i] - value)))  # type: ignore[misc]
-        left.remove(order[-1])
+    order = matched(detached(values), np.diag(triangle))
     vectors = vectors[:, order] if np.iscomplexobj(triangle) else vectors[:, order].real
     Z = _ours.qr(vectors)[0]
     overlap = _w.sum(_w.as_tensor(unitary.conj()) * Z, 0)

@@ -14,7 +14,7 @@ from wengert.array_functions.table import detached, linalg as _ours, w as _w
 from wengert.ops.faces import tensor_face
 from wengert.ops.matrix_equations import transposed_bands
 from wengert.scipy import _equations, _structured, _subspaces
-from wengert.scipy._frame import Submodule as _Submodule, operands
+from wengert.scipy._frame import Submodule as _Submodule, matched, operands
 
 _F: Any = tensor_face
 _module = _Submodule("linalg", globals())
@@ -458,9 +458,9 @@ def _eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False
     a, b = operands(a, b)
     values, vectors = _ours.eig(_square(a) if b is None else _ours.solve(b, a))
     if not left and not right:
-        return values[_order(detached(values), theirs)]
+        return values[matched(detached(values), theirs)]
     first = theirs[0]
-    order = _order(detached(values), first)
+    order = matched(detached(values), first)
     values, vectors = values[order], vectors[:, order]
     found = [values]
     if left:  # the rows of the inverse are the conjugate left vectors
@@ -474,16 +474,6 @@ def _eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False
 
 def _largest(vectors: Any) -> Any:
     return np.argmax(np.abs(vectors), axis=0)[None, :]
-
-
-def _order(found: Any, theirs: Any) -> Any:
-    """Order in which our eigenvalues are SciPy's."""
-    left, order = list(range(len(found))), []
-    for value in theirs:
-        nearest = min(left, key=lambda i: abs(found[i] - value))
-        order.append(nearest)
-        left.remove(nearest)
-    return order
 
 
 @_module.differentiates()
