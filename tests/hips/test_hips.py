@@ -70,6 +70,26 @@ def test_perturbations_of_nested_derivatives_do_not_mix():
     assert make_jvp(lambda x: x * grad(lambda y: x * y)(2.0))(3.0)(1.0)[1] == 6.0
 
 
+def test_a_gradient_in_a_container_of_a_box_and_a_number():
+    def f(w):
+        of_w, of_number = grad(lambda pair: pair[0] ** 2 * pair[1] ** 3)((w, 2.0))
+        assert not isbox(grad(lambda pair: pair[0] * pair[1] ** 3)((w, 2.0))[0])  # 8, whatever w is
+        return of_w * of_number  # 16 w * 12 w**2
+
+    assert grad(f)(1.5) == pytest.approx(3 * 192 * 1.5**2)
+
+
+def test_repeated_pull_backs_take_arrays_scalars_and_tensors():
+    pull_back, value = make_vjp(lambda x: x**2)(3.0)
+    assert value == 9.0
+    for seed in (1.0, onp.float64(1.0), onp.ones(()), onp.float32(1.0), wengert.ones((), dtype=wengert.float64)):
+        assert float(pull_back(seed)) == 6.0
+    seed = onp.ones(3)
+    pull_back, _ = make_vjp(lambda x: x * 1.0)(V)
+    assert pull_back(seed) is not seed
+    assert pull_back(seed).tolist() == [1.0, 1.0, 1.0]
+
+
 def test_out_can_be_filled_with_boxes():
     def f(x):
         out = np.zeros_like(x)

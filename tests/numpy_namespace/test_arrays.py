@@ -219,3 +219,32 @@ def test_methods_that_write():
     y.sort()
     assert y.tolist() == [1.0, 2.0, 3.0]
     assert y.requires_grad
+
+
+def test_out_of_numpys_own_functions_is_returned_as_it_is():
+    values, out = numpy.arange(6.0).reshape(2, 3), np.zeros((2, 3))
+    x = np.array(values).requires_grad_()
+    for found in (numpy.exp(values, out=out), values.clip(1, 2, out=out), numpy.add(x, 1, out=out), np.add(x, 1, out=(out,))):
+        assert found is out
+    parts = np.zeros((2, 3)), np.zeros((2, 3))
+    found = numpy.modf(values, out=parts)
+    assert found[0] is parts[0] and found[1] is parts[1]
+
+
+def test_reshape_without_a_copy():
+    x = np.array([[1.0, 5.0, 9.0], [0.0, 2.0, 3.0]])
+    for array in (x, np.array(x).requires_grad_()):
+        assert np.shares_memory(np.reshape(array, (3, 2), copy=False).detach(), array.detach())
+        with pytest.raises(ValueError, match=r"Unable to avoid creating a copy while reshaping\."):
+            np.reshape(array, (3, 2), order="F", copy=False)
+
+
+def test_bounds_of_slices_are_ints():
+    x = np.zeros(4)
+    assert x[: np.array(2)].shape == (2,)
+    with pytest.raises(TypeError, match="slice indices must be integers or None or have an __index__ method"):
+        x[:1.0]
+
+
+def test_results_with_names_are_compared():
+    np.testing.assert_equal(np.linalg.slogdet(np.eye(2)), numpy.linalg.slogdet(numpy.eye(2)))

@@ -63,6 +63,8 @@ def _reshape(a, shape, order="C", copy=None):
         found = w.reshape(a, ints(shape))
     else:
         found = reversed_axes(w.reshape(reversed_axes(a), ints(shape)[::-1]))
+    if copy is False and a.numel() and not np.may_share_memory(found._array, a._array):
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
     return found.clone() if copy else found
 
 

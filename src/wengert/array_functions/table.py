@@ -69,12 +69,18 @@ def operand(x: Any) -> Any:
     return np.asarray(x) if type(x) in _SEQUENCES else x
 
 
+def rebuilt(sequence: Any, items: list[Any]) -> Any:
+    """Return a list, tuple or named tuple of the class of a sequence."""
+    kind = type(sequence)
+    return kind(*items) if hasattr(sequence, "_fields") else kind(items)
+
+
 def memory(x: Any) -> Any:
     """Return x with each tensor replaced by its memory. Raises RuntimeError if a tensor is differentiated."""
     if isinstance(x, TensorBase):
         return x.numpy()  # type: ignore[attr-defined]  # a TensorBase is a Tensor
     if isinstance(x, (list, tuple)):
-        return type(x)([memory(item) for item in x])
+        return rebuilt(x, [memory(item) for item in x])
     return x
 
 
@@ -82,7 +88,7 @@ def detached(x: Any) -> Any:
     """Return x with each tensor replaced by its memory, whether it requires grad or not."""
     if isinstance(x, TensorBase):
         return x.numpy(force=True)  # type: ignore[attr-defined]
-    return type(x)([detached(item) for item in x]) if isinstance(x, (list, tuple)) else x
+    return rebuilt(x, [detached(item) for item in x]) if isinstance(x, (list, tuple)) else x
 
 
 def tensor(x: Any) -> Any:

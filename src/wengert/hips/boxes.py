@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert import errors
+from wengert.array_functions.table import rebuilt
 from wengert.core.leaving import has_tangent
 from wengert.core.override import disabled_torch_function
 from wengert.core.tensor import TensorBase, wrap
@@ -61,7 +62,7 @@ def value_of(x: Any) -> Any:
     if isinstance(x, Box):
         return value_of(x._value)
     if isinstance(x, (tuple, list)):
-        return _rebuilt(x, [value_of(item) for item in x])
+        return rebuilt(x, [value_of(item) for item in x])
     if type(x) is dict:
         return {key: value_of(item) for key, item in x.items()}
     return x
@@ -91,14 +92,8 @@ def boxed(found: Any, given: Iterable[Any] = ()) -> Any:
             return found
         return value_of(found)
     if isinstance(found, (tuple, list)):
-        return _rebuilt(found, [boxed(x, given) for x in found])
+        return rebuilt(found, [boxed(x, given) for x in found])
     return found
-
-
-def _rebuilt(sequence: Any, items: list[Any]) -> Any:
-    """Return a list, tuple or named tuple of the class of a sequence."""
-    kind = type(sequence)
-    return kind(*items) if hasattr(sequence, "_fields") else kind(items)
 
 
 class Size(int):

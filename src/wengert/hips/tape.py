@@ -228,13 +228,14 @@ def _seed(seed: Any, output: Any) -> Any:
         if found._array.shape != output._array.shape:
             found = found.expand(output.shape)
         return _conjugate(found)
-    if type(seed) is np.ndarray and seed.dtype == np.float64 == output._array.dtype and seed.shape == output._array.shape:
-        return wrap(seed.copy())
+    dtype, shape = output._array.dtype, output._array.shape
+    if type(seed) in (np.ndarray, np.float64) and seed.dtype == np.float64 == dtype and seed.shape == shape:
+        return wrap(np.array(seed))
     array = np.asarray(seed)
-    if array.dtype != output._array.dtype:
-        array = (array if output.is_complex() or array.dtype.kind != "c" else array.real).astype(output._array.dtype)
-    if array.shape != output._array.shape:
-        array = np.broadcast_to(array, output._array.shape)
+    if array.dtype != dtype:
+        array = (array if dtype.kind == "c" or array.dtype.kind != "c" else array.real).astype(dtype)
+    if array.shape != shape:
+        array = np.broadcast_to(array, shape)
     return wrap(np.conj(array) if array.dtype.kind == "c" else array.copy())
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.array_functions import FUNCTIONS, PLAIN
-from wengert.array_functions.table import detached
+from wengert.array_functions.table import detached, rebuilt
 from wengert.array_protocol import UFUNCS, run_function, run_ufunc
 from wengert.core.leaving import has_tangent
 from wengert.core.modes import DUAL, flags
@@ -146,6 +146,11 @@ def _for_writing(out: Any) -> Any:
     return memory_to_write(out) if isinstance(out, TensorBase) else out
 
 
+def _alone(out: Any) -> Any:
+    """Return the array of a tuple of one array, as which NumPy names it to other libraries."""
+    return out[0] if isinstance(out, tuple) and len(out) == 1 else out
+
+
 def targets_of(out: Any) -> list[Any]:
     """Return the tensors among the arrays that out= names."""
     return [x for x in (out if isinstance(out, tuple) else (out,)) if isinstance(x, TensorBase)]
@@ -212,7 +217,7 @@ def _cast(x: Any, wanted: Any) -> Any:
     """Return a result with the dtypes of the tree."""
     if isinstance(x, (list, tuple)) and isinstance(wanted, tuple) and len(x) == len(wanted):
         items = [_cast(item, d) for item, d in zip(x, wanted, strict=True)]
-        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+        return rebuilt(x, items)
     if isinstance(x, TensorBase) and isinstance(wanted, np.dtype) and x._array.dtype != wanted and x._array.dtype.kind in "fc":
         tensor: Any = x
         return tensor.to(dtypes.from_numpy_dtype(wanted))
@@ -227,7 +232,7 @@ def _widened(x: Any, wanted: Any) -> Any:
         return _widened(x, wanted[0])
     if isinstance(x, (list, tuple)):
         items = [_widened(item, wanted) for item in x]
-        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+        return rebuilt(x, items)
     if isinstance(x, TensorBase) and x._array.dtype.kind in "fc":
         tensor: Any = x
         return tensor.to(dtypes.from_numpy_dtype(np.result_type(x._array.dtype, np.zeros(0, wanted).real.dtype)))
@@ -310,7 +315,7 @@ class ufunc:
                 raise
             if wanted is not None and out is None:
                 result = _cast(result, wanted[self.__wrapped__.nin :] if isinstance(result, tuple) else wanted[-1])
-            return wrapped(result) if out is None else out
+            return wrapped(result) if out is None else _alone(out)
         targets = targets_of(settings.get("out"))
         plain: Any = [detached(x) for x in given]
         if method == "at" and isinstance(given[0], TensorBase):
@@ -319,7 +324,7 @@ class ufunc:
         result = getattr(self.__wrapped__, method)(*plain, **settings)
         for x in targets:
             bump(x)
-        return wrapped(result) if out is None else out
+        return wrapped(result) if out is None else _alone(out)
 
     def _of_floats(self, inputs: tuple[Any, ...]) -> Any:
         """Return the result for ndarrays of one floating dtype, which need no cast. None for other inputs, and after an error."""

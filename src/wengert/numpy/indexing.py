@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from math import prod
 from typing import Any
@@ -24,12 +25,20 @@ def _is_basic(item: Any) -> bool:
     return item is None or item is Ellipsis or (isinstance(item, (int, slice)) and not isinstance(item, bool))
 
 
+def _bound(x: Any) -> int:
+    """Return a bound or the step of a slice as an int. Raises TypeError in Python's words."""
+    try:
+        return operator.index(x)
+    except TypeError:
+        raise TypeError("slice indices must be integers or None or have an __index__ method") from None
+
+
 def _plain(index: Any) -> Any:
     """Return an index with NumPy's arrays in place of tensors and ndarrays, 0-d arrays of ints as ints."""
     if isinstance(index, tuple):
         return tuple([_plain(item) for item in index])
     if isinstance(index, slice):
-        return slice(*[x if x is None else x.__index__() for x in (index.start, index.stop, index.step)])
+        return slice(*[x if x is None else _bound(x) for x in (index.start, index.stop, index.step)])
     if isinstance(index, (Holder, TensorBase, list)):
         index = detached(unwrap(index, []))
     if isinstance(index, np.ndarray) and index.ndim == 0 and index.dtype.kind in "iu":
