@@ -164,7 +164,7 @@ def list_backends(exclude_tags: Any = ()) -> list[str]:
 
 
 @contextmanager
-def set_stance(stance: str = "default", **_: Any) -> Iterator[None]:
+def set_stance(stance: str = "default", *, skip_guard_eval_unsafe: bool = False, force_backend: Any = None) -> Iterator[None]:
     """Return a context manager and decorator that does nothing."""
     yield
 

@@ -56,12 +56,16 @@ class ConversionMembers:
         exported: Any = self._exported()
         return exported.__cuda_array_interface__
 
-    def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, **_: Any) -> Tensor:
+    def to(
+        self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False,
+        memory_format: Any = None,
+    ) -> Tensor:
         """Return the tensor with another dtype or device. If nothing changes and copy is False, return the tensor itself.
 
         Call it as to(dtype), to(device), to(device, dtype) or to(other). non_blocking and memory_format are ignored.
         """
-        dtype, device = parse_to(args, dtype, device)
+        dtype, device, switches = parse_to(args, dtype, device)
+        copy = copy or switches[1:] == [True]
         wanted = self._array.dtype if dtype is None else dtypes.as_numpy_dtype(dtype)
         if device is not None:
             place = place_of(device)
@@ -75,7 +79,7 @@ class ConversionMembers:
             note_cut(f"a cast to {dtypes.from_numpy_dtype(wanted)}", self)
         return _cast(self, dtype=wanted)
 
-    def type(self: Any, dtype: Any = None, non_blocking: bool = False, **_: Any) -> Any:
+    def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
         """Return the legacy name of the type, "torch.FloatTensor". Given a dtype or such a name, return the tensor cast to it."""
         if dtype is None:
             return dtypes.legacy_type_name(self.dtype)
@@ -85,11 +89,11 @@ class ConversionMembers:
         """Return the tensor cast to the dtype of other."""
         return self.to(other.dtype)
 
-    def cpu(self: Any, *_: Any, **__: Any) -> Tensor:
+    def cpu(self: Any, *, memory_format: Any = None) -> Tensor:
         """Return a copy in main memory, or the tensor itself if it lies there. Derivative: 1."""
         return self if isinstance(self._array, np.ndarray) else self.to("cpu")
 
-    def cuda(self: Any, device: Any = None, *_: Any, **__: Any) -> Tensor:
+    def cuda(self: Any, device: Any = None, non_blocking: bool = False, *, memory_format: Any = None) -> Tensor:
         """Return a copy on a GPU, the current one if device is None, or the tensor itself if it lies there. Derivative: 1.
 
         Raises RuntimeError if CuPy or a GPU is missing."""
@@ -144,16 +148,21 @@ class ConversionMembers:
         return self.to(dtypes.complex128)
 
 
-def parse_to(args: tuple, dtype: Any, where: Any) -> tuple[Any, device | None]:
-    """Return (dtype, device) from the arguments of to(), None for one that is not given."""
+def parse_to(args: tuple, dtype: Any, where: Any) -> tuple[Any, device | None, list[bool]]:
+    """Return (dtype, device, [non_blocking, copy]) from the arguments of to(): None, or a shorter list, if they are not given."""
+    switches = []
     for argument in args:
         if isinstance(argument, TensorBase):
             dtype, where = argument._array.dtype, device_of(argument._array)
-        elif isinstance(argument, (str, device)) or type(argument) is int:
+        elif isinstance(argument, bool):
+            switches.append(argument)
+        elif isinstance(argument, (str, device, int)):
             where = argument
-        elif argument is not None and not isinstance(argument, bool):
+        elif argument is not None:
             dtype = argument
-    return dtype, device(where) if isinstance(where, (str, int)) else where
+    if len(switches) > 2:
+        raise TypeError("to() received an invalid combination of arguments")
+    return dtype, device(where) if isinstance(where, (str, int)) else where, switches
 
 
 def _cast(tensor: Any, dtype: Any) -> Any:

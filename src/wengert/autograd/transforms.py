@@ -361,7 +361,8 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
 
 
 def jacrev(
-    func: Callable[_P, Any], argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None, **_: Any
+    func: Callable[_P, Any], argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
 ) -> Callable[_P, Any]:
     """Return a function that computes the Jacobian of func by rows: a backward pass for each element of the output.
 
@@ -399,7 +400,7 @@ def jacrev(
 
 
 def jacfwd(
-    func: Callable[_P, Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error", **_: Any
+    func: Callable[_P, Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Callable[_P, Any]:
     """Return a function that computes the Jacobian of func by columns: a call of func for each element of the argument.
 

@@ -282,6 +282,18 @@ class ConvTranspose3d(_ConvTransposeNd):
     _function = staticmethod(F.conv_transpose3d)
 
 
+class _SignatureWithoutChannels:
+    """The signature of a lazy class: that of the class that it becomes, without in_channels."""
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        import inspect  # few programs ask
+
+        if instance is not None:  # a call of a module is a call of forward
+            raise AttributeError("__signature__")
+        found = inspect.signature(owner.cls_to_become)
+        return found.replace(parameters=[p for p in found.parameters.values() if p.name != "in_channels"])
+
+
 class _LazyConvXdMixin(LazyModuleMixin):
     """A convolution whose in_channels is found at the first call. It takes the arguments of the class that it becomes,
     without in_channels."""
@@ -291,6 +303,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
     weight: Any
     bias: Any
     _ndim: int
+    __signature__ = _SignatureWithoutChannels()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(0, *args, **kwargs)

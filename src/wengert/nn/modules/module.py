@@ -479,7 +479,7 @@ class Module(StateMembers):
         """Change the dtype of all floating and complex parameters and buffers, or their device. Return the module.
 
         Call it as to(dtype), to(device), to(device, dtype) or to(tensor). Raises TypeError for an integer dtype."""
-        dtype, device = parse_to(args, kwargs.get("dtype"), kwargs.get("device"))
+        dtype, device, _ = parse_to(args, kwargs.get("dtype"), kwargs.get("device"))
         if dtype is not None:
             dtype = as_dtype(dtype)
             if not (dtype.is_floating_point or dtype.is_complex):
