@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wengert.program.c_forms import C_TYPES, Access, Cell, accesses_read
+from wengert.program.c_forms import Access, Cell, accesses_read, c_type
 from wengert.program.c_nests import WRITERS, write_cells
 from wengert.program.c_text import Body, prelude
 from wengert.program.form import Storage
@@ -202,7 +202,7 @@ class Source:
             text = f"({body.parameters()}) {{\n" + "\n".join(body.lines) + "\n}\n"
             known = functions.setdefault(text, f"{name}_nest_{len(functions)}")
             helpers.update(body.helpers)
-            types[known] = [("" if s in body.written else "const ") + C_TYPES[d.name] for s, (_, _, d) in body.pointers.items()]
+            types[known] = [("" if s in body.written else "const ") + c_type(d) for s, (_, _, d) in body.pointers.items()]
             places = []
             for s, (_, offset, _) in body.pointers.items():
                 number, start = self.memory.place(s)

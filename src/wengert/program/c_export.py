@@ -13,7 +13,7 @@ from wengert import errors
 from wengert.core.tensor import TensorBase, wrap
 from wengert.program import form
 from wengert.program.c_code import Source, file_of
-from wengert.program.c_forms import C_TYPES, copy_form, forms_of, strides_in_order
+from wengert.program.c_forms import c_type, copy_form, forms_of, strides_in_order
 from wengert.program.c_steps import parts_of
 from wengert.program.c_text import literal
 from wengert.program.form import Instruction, Program, Storage, Value
@@ -63,7 +63,7 @@ class Export:
 
     def declared(self, s: Storage, const: str) -> str:
         """Return the declaration of an array."""
-        return f"{const}{C_TYPES[s.dtype.name]} {self.variable(s)}[{max(prod(s.shape), 1)}]"
+        return f"{const}{c_type(s.dtype)} {self.variable(s)}[{max(prod(s.shape), 1)}]"
 
     def header(self) -> str:
         """Return the text of the header."""
@@ -104,7 +104,7 @@ class Export:
             lines.append(f"static {self.declared(s, '')} = {_values(array)};")
         lines += [f"static {self.declared(s, '')};" for s, _ in self.outputs]
         for i, (_, array) in enumerate(results):
-            lines.append(f"static const {C_TYPES[array.dtype.name]} expected{i}[{max(array.size, 1)}] = {_values(array)};")
+            lines.append(f"static const {c_type(array.dtype)} expected{i}[{max(array.size, 1)}] = {_values(array)};")
         lines += ["", _CHECK, "int main(void) {", "    double worst = 0.0;"]
         arguments = [self.variable(s) for s in (*self.inputs, *[s for s, _ in self.outputs])]
         lines.append(f"    {self.name}({', '.join(arguments)});")

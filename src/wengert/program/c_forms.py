@@ -24,10 +24,11 @@ from wengert.program.lowering import kernel_of
 
 LARGEST_PRODUCT = 1 << 15  # multiplications; the runner's kernels do larger products, on several threads
 LONGEST_SUM = 4096  # elements of one sum; the runner's kernels add longer rows pairwise
-C_TYPES = {
+_C_TYPES = {
     "float32": "float", "float64": "double", "bool": "unsigned char", "int64": "int64_t", "int32": "int32_t", "int16": "int16_t",
     "int8": "int8_t", "uint8": "uint8_t",
 }  # fmt: skip
+_TYPE_OF = {np.dtype(name): c for name, c in _C_TYPES.items()}
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
@@ -140,8 +141,15 @@ def _forms(x: Instruction) -> list[Any] | None:
 
 
 def _is_plain_memory(v: Value) -> bool:
+    if v.dtype not in _TYPE_OF:
+        return False
     size = v.dtype.itemsize
-    return v.dtype.name in C_TYPES and v.dtype.isnative and all(s % size == 0 for s in (v.offset, *v.strides))
+    return v.offset % size == 0 and not any(s % size for s in v.strides)
+
+
+def c_type(dtype: Any) -> str:
+    """Return the C type of a dtype that has one."""
+    return _TYPE_OF[dtype]
 
 
 def _parameters(x: Instruction) -> dict[str, Any]:
@@ -163,6 +171,7 @@ _CONDITIONS = {
     "logical_and": "(a != 0) & (b != 0)", "logical_or": "(a != 0) | (b != 0)", "logical_not": "a == 0",
     "logical_xor": "(a != 0) != (b != 0)",
 }  # fmt: skip
+_dtypes: dict[Any, Any] = {}
 _traced: dict[Any, tuple[Template, list[str]] | None] = {}
 
 
@@ -221,6 +230,14 @@ def _pointwise(x: Instruction) -> list[Any] | None:
 
 def _dtype_of(x: Instruction) -> Any:
     """Return the dtype in which an operation computes; None if it is not the same for all operands."""
+    operands = tuple([(v.shape == (), v.dtype) if isinstance(v, Value) else (type(v), repr(v)) for v in x.inputs])
+    key = x.op.name, operands, x.keeps_numbers
+    if key not in _dtypes:
+        _dtypes[key] = _find_dtype(x)
+    return _dtypes[key]
+
+
+def _find_dtype(x: Instruction) -> Any:
     stand_ins = [np.ones([1] * min(len(v.shape), 1), v.dtype) if isinstance(v, Value) else v for v in x.inputs]
     numbers = [v for v in stand_ins if not isinstance(v, np.ndarray)]
     if not (x.keeps_numbers and len(stand_ins) == 2 and len(numbers) == 1 and _keeps(numbers[0], stand_ins)):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import native
-from wengert.program.c_forms import C_TYPES, Access, Cell, Product, Reduction, Softmax, accesses_read, fixed_number
+from wengert.program.c_forms import Access, Cell, Product, Reduction, Softmax, accesses_read, c_type, fixed_number
 from wengert.program.c_text import Body, collapsed, expression, helper_of, in_c, literal
 
 # -- pointwise ---------------------------------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ def write_cells(body: Body, forms: list[Cell]) -> None:
         texts = [_operand(body, y, real, known, strides, counters, indent) for y in x.operands]
         text = expression(body, x.template, texts, real)
         name = body.name()
-        body.add(f"const {C_TYPES[x.out.dtype.name]} {name} = {cast_text(text, real, x.out.dtype)};", indent)
+        body.add(f"const {c_type(x.out.dtype)} {name} = {cast_text(text, real, x.out.dtype)};", indent)
         for other in [y for y in known if y.storage is x.out.storage]:
             del known[other]
         known[x.out] = name
@@ -44,7 +44,7 @@ def write_cells(body: Body, forms: list[Cell]) -> None:
 def cast_text(text: str, source: Any, target: Any) -> str:
     if source is None or source == target or target.kind == "b":
         return text
-    return f"({C_TYPES[target.name]})({text})"
+    return f"({c_type(target)})({text})"
 
 
 def _operand(body: Body, x: Any, dtype: Any, known: dict[Access, str], strides: Any, counters: list[str], indent: int) -> str:
@@ -57,9 +57,9 @@ def _operand(body: Body, x: Any, dtype: Any, known: dict[Access, str], strides: 
             return literal(constant, dtype if dtype is not None else x.dtype)
         known[x] = body.name()
         text = body.element(x, counters, strides[x])
-        body.add(f"const {C_TYPES[x.dtype.name]} {known[x]} = {text};", indent)
+        body.add(f"const {c_type(x.dtype)} {known[x]} = {text};", indent)
     if dtype is not None and x.dtype != dtype:
-        return f"({C_TYPES[dtype.name]}){known[x]}"
+        return f"({c_type(dtype)}){known[x]}"
     return known[x]
 
 
@@ -151,7 +151,7 @@ def _reduce_row(body: Body, name: str, start: str, joined: str, term: Any, loops
     """Write the reduction of terms over loops into a new variable. term(counters): the text of one term, joined: of two."""
     n = loops.sizes[-1] if loops.sizes else 1
     lanes = _lanes(n, dtype)
-    real = C_TYPES[dtype.name]
+    real = c_type(dtype)
     body.add(f"{real} s_{name}[{lanes}] = {{{', '.join([start] * lanes)}}};", indent)
     inside = _open(body, loops, indent, max(len(loops.sizes) - 1, 0))
     *outer, last = loops.counters or ["r0"]
@@ -213,7 +213,7 @@ def _exponentials(body: Body, element: Any, loops: _Loops, dtype: Any, indent: i
     """Write the sum of exp(x - base), where base is the largest x, or 0 if that is infinite. Return the name of the sum."""
     _reduce_row(body, "best", literal(-np.inf, dtype), _extremum("max", dtype), element, loops, dtype, indent)
     absolute = in_c("LIBM(fabs)", dtype)
-    body.add(f"const {C_TYPES[dtype.name]} base = {absolute}(best) == INFINITY ? {literal(0, dtype)} : best;", indent)
+    body.add(f"const {c_type(dtype)} base = {absolute}(best) == INFINITY ? {literal(0, dtype)} : best;", indent)
     exp = in_c("VM(exp)", dtype)
     _reduce_row(body, "sums", literal(0, dtype), "({0} + {1})", lambda c: f"{exp}({element(c)} - base)", loops, dtype, indent)
     return "sums"
@@ -222,7 +222,7 @@ def _exponentials(body: Body, element: Any, loops: _Loops, dtype: Any, indent: i
 def _reduce_columns(body: Body, x: Reduction, outer: _Loops, inner: _Loops) -> None:
     """Reduce down columns. The results of a row of columns are kept in a small array."""
     dtype = x.x.dtype
-    real = C_TYPES[dtype.name]
+    real = c_type(dtype)
     n = outer.sizes[-1]
     width = min(n, 512 // dtype.itemsize)
     indent = _open(body, outer, 1, len(outer.sizes) - 1)
@@ -262,7 +262,7 @@ def write_softmax(body: Body, x: Softmax) -> None:
     if x.kind == "softmax":
         text = f"{in_c('VM(exp)', dtype)}({source}) / {sums}"
     else:
-        body.add(f"const {C_TYPES[dtype.name]} high = {in_c('VM(log)', dtype)}({sums});", indent)
+        body.add(f"const {c_type(dtype)} high = {in_c('VM(log)', dtype)}({sums});", indent)
         text = f"({source}) - high"
     inside = _open(body, inner, indent)
     body.add(f"{place(x.out, inner.counters)} = {text};", inside)
@@ -314,7 +314,7 @@ def _multiply(body: Body, x: Product, batch: list[str], indent: int) -> None:
         if min(m, n) < 4 or k * n > _MOST_COPIED:
             _multiply_by_dots(body, x, batch, indent)
             return
-        real = C_TYPES[x.y.dtype.name]
+        real = c_type(x.y.dtype)
         body.add(f"{real} panel[{k * n}];", indent)
         y = body.element(x.y, [*batch, "0", "l", "j"])
         body.add(f"for (int l = 0; l < {k}; l++) for (int j = 0; j < {n}; j++) panel[{n} * l + j] = {y};", indent)
@@ -325,36 +325,49 @@ def _multiply(body: Body, x: Product, batch: list[str], indent: int) -> None:
         if rows == 0 or count == 0:
             continue
         body.add(f"for (int i = {first}; i < {first + rows * count}; i += {rows}) {{", indent)
-        for start, columns in ((0, width), (n // width * width, n % width)):
-            parts = n // width if columns == width and start == 0 else 1
-            if columns == 0 or parts == 0:
-                continue
-            body.add(f"for (int c = {start}; c < {start + columns * parts}; c += {columns}) {{", indent + 1)
-            _multiply_block(body, x, batch, rows, columns, f"panel[{n} * l + c + j]" if copied else "", indent + 2)
+        for start, columns, groups in _blocks(n, width, _ROWS if rows == 1 else 1):
+            parts = (n - start) // (columns * groups)
+            body.add(f"for (int c = {start}; c < {start + columns * groups * parts}; c += {columns * groups}) {{", indent + 1)
+            _multiply_block(body, x, batch, rows, (columns, groups), f"panel[{n} * l + %s]" if copied else "", indent + 2)
             body.add("}", indent + 1)
         body.add("}", indent)
 
 
-def _multiply_block(body: Body, x: Product, batch: list[str], rows: int, columns: int, copied: str, indent: int) -> None:
-    """Write `rows` rows from i on, and `columns` columns from c on, of a product."""
+def _blocks(n: int, width: int, groups: int) -> Iterable[tuple[int, int, int]]:
+    """Yield how n columns are cut: the first column, the width of a group of columns, and how many groups run side by side."""
+    start = 0
+    for columns, count in ((width, groups), (width, 1), (n % width, 1)):
+        if columns and n - start >= columns * count:
+            yield start, columns, count
+            start += (n - start) // (columns * count) * columns * count
+
+
+def _multiply_block(
+    body: Body, x: Product, batch: list[str], rows: int, block: tuple[int, int], copied: str, indent: int
+) -> None:
+    """Write `rows` rows from i on, and block = (columns of a group, groups) columns from c on, of a product."""
     k = x.shape[-2]
-    real = C_TYPES[x.y.dtype.name]
-    names = [f"s{r}" for r in range(rows)]
-    for name in names:
+    columns, groups = block
+    real = c_type(x.y.dtype)
+    names = [(r, g, f"s{r}_{g}") for g in range(groups) for r in range(rows)]
+    for _, _, name in names:
         body.add(f"{real} {name}[{columns}] = {{0}};", indent)
     body.add(f"for (int l = 0; l < {k}; l++) {{", indent)
     for r in range(rows):
         body.add(f"const {real} a{r} = {body.element(x.x, [*batch, _plus('i', r), 'l', '0'])};", indent + 1)
-    body.add(f"for (int j = 0; j < {columns}; j++) {{", indent + 1)
-    y = copied or body.element(x.y, [*batch, "0", "l", "(c + j)"])
-    body.add(f"const {real} b = {y};", indent + 2)
     fma = _fma(x.y.dtype)
-    for r, name in enumerate(names):
-        body.add(f"{name}[j] = {fma}(a{r}, b, {name}[j]);", indent + 2)
-    body.add("}", indent + 1)
+    for group in range(groups):
+        body.add(f"for (int j = 0; j < {columns}; j++) {{", indent + 1)
+        column = _plus("(c + j)", group * columns)
+        y = copied % column if copied else body.element(x.y, [*batch, "0", "l", column])
+        body.add(f"const {real} b = {y};", indent + 2)
+        for r, g, name in names:
+            if g == group:
+                body.add(f"{name}[j] = {fma}(a{r}, b, {name}[j]);", indent + 2)
+        body.add("}", indent + 1)
     body.add("}", indent)
-    for r, name in enumerate(names):
-        place = [*batch, _plus("i", r), "0", "(c + j)"]
+    for r, g, name in names:
+        place = [*batch, _plus("i", r), "0", _plus("(c + j)", g * columns)]
         bias = "" if x.bias is None else f" + {body.element(x.bias, place)}"
         body.add(f"for (int j = 0; j < {columns}; j++) {body.element(x.out, place)} = {name}[j]{bias};", indent)
 
@@ -380,7 +393,7 @@ def _multiply_by_dots(body: Body, x: Product, batch: list[str], indent: int) -> 
         return f"{body.element(x.x, [*batch, 'i', counters[0], '0'])}, {body.element(x.y, [*batch, '0', counters[0], 'c'])}"
 
     lanes = _lanes(k, dtype)
-    real = C_TYPES[dtype.name]
+    real = c_type(dtype)
     whole = k // lanes * lanes
     body.add(f"{real} s[{lanes}] = {{0}};", indent)
     if whole:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from wengert.program.c_forms import C_TYPES, Access
+from wengert.program.c_forms import Access, c_type
 from wengert.program.form import Storage
 
 
@@ -53,7 +53,7 @@ class Body:
         offset = (x.offset - first) // size
         if offset or not terms:
             terms.append(str(offset))
-        pointer = f"p{number}" if dtype == x.dtype else f"(({C_TYPES[x.dtype.name]} *)p{number})"
+        pointer = f"p{number}" if dtype == x.dtype else f"(({c_type(x.dtype)} *)p{number})"
         return f"{pointer}[{' + '.join(terms)}]".replace("+ -", "- ")
 
     def loop(self, counter: str, n: int, indent: int) -> None:
@@ -69,7 +69,7 @@ class Body:
         found = []
         for s, (number, _, dtype) in self.pointers.items():
             const = "" if s in self.written else "const "
-            found.append(f"{const}{C_TYPES[dtype.name]} *restrict p{number}")
+            found.append(f"{const}{c_type(dtype)} *restrict p{number}")
         return ", ".join(found)
 
 
@@ -106,7 +106,7 @@ def expression(body: Body, template: Any, operands: list[str], dtype: Any) -> st
 
 def helper_of(body: Body, statements: str, result: str, n: int, dtype: Any, out: Any) -> str:
     """Return the name of a function of n numbers."""
-    real = C_TYPES[dtype.name]
+    real = c_type(dtype)
     text = f"({', '.join([f'{real} {c}' for c in 'abcd'[:n]])}) {{ {in_c(statements, dtype)} return {result}; }}"
     name = f"f_{_digest(real + text)}"
     body.helpers[name] = f"static inline {'int' if out is int else real} {name}{text}"
@@ -127,7 +127,7 @@ def in_c(text: str, dtype: Any) -> str:
     text = re.sub(r"\bVM\((\w+)\)", rf"vm_\1_f{bits}", text)
     text = re.sub(r"\b(larger_|smaller_)\(", rf"\1f{bits}(", text)
     text = text.replace("LIMIT_TRIG", "VM_TRIG_LIMITF" if bits == 32 else "VM_TRIG_LIMIT")
-    return re.sub(r"\breal\b", C_TYPES[dtype.name], text)
+    return re.sub(r"\breal\b", c_type(dtype), text)
 
 
 def _constant(text: str, dtype: Any) -> str:
