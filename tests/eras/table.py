@@ -94,9 +94,9 @@ ROWS = _rows("""
 63 | S0 | `mark_non_differentiable`: None in an instance's backward, zeros in a static one | eras/test_instance_functions.py::test_a_non_differentiable_output_has_no_gradient_at_all
 64 | S0 | `mark_shared_storage` merges version counters | eras/test_instance_functions.py::test_shared_storage
 65 | S3 | an instance is used once | eras/test_instance_functions.py::test_an_instance_is_used_once
-66 | S2 | `Variable(...).cuda()` prints `grad_fn=<CopyBackwards>` | needs a GPU
-67 | S2 | `a.data` on a GPU | needs a GPU
-68 | S2 | `a.cpu()` back from a GPU | needs a GPU
+66 | S2 | `Variable(...).cuda()` prints `grad_fn=<CopyBackwards>` | core/test_devices.py::test_copies_to_a_device_and_back_print_as_document_s2_prints_them
+67 | S2 | `a.data` on a GPU | core/test_devices.py::test_copies_to_a_device_and_back_print_as_document_s2_prints_them
+68 | S2 | `a.cpu()` back from a GPU | core/test_devices.py::test_copies_to_a_device_and_back_print_as_document_s2_prints_them
 69 | S2 | a + 2*b + c and its gradients as printed | documents/test_s2.py::test_cell_shows
 70 | S2 | what does not require grad has no `.grad` | documents/test_s2.py::test_cell_shows
 71 | S2 | `grad_fn=<custom_addBackward>` | documents/test_s2.py::test_a_function_class_has_a_node_class_of_its_own_name

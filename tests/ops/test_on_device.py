@@ -12,7 +12,7 @@ import numpy as np
 import standin
 import wengert
 from op_samples.cases import Case, grad_inputs, over_samples, tensors_in
-from wengert.autograd import grad
+from wengert.autograd import forward_ad, grad
 from wengert.core.tensor import TensorBase, wrap
 from wengert.ops.host import HOST_OPERATIONS
 from wengert.ops.registry import OPS, Operation
@@ -80,6 +80,33 @@ def test_values_and_derivatives_are_those_of_the_cpu(case):
                 assert (x is None) == (y is None)
                 if x is not None:
                     np.testing.assert_allclose(host(x), y._array, rtol=1e-9, atol=1e-11)
+
+
+def tangents(case: Case, inputs: list[Any], place: Any) -> list[Any]:
+    """Return the tangents of the outputs of a case along a fixed direction."""
+    rng = np.random.default_rng(3)
+    directions = {id(x): np.asarray(rng.uniform(-1, 1, x.shape), x._array.dtype) for x in grad_inputs(inputs)}
+    with forward_ad.dual_level():
+
+        def dual(x: Any) -> Any:
+            if isinstance(x, list):
+                return [dual(y) for y in x]
+            return forward_ad.make_dual(x, place(wrap(directions[id(x)].copy()))) if id(x) in directions else x
+
+        return [forward_ad.unpack_dual(out).tangent for out in tensors_in(case.call([dual(x) for x in inputs]))]
+
+
+@over_samples(lambda case: any(d.grad for d in case.data()) and case.op.kind not in ("nondifferentiable", "creation"), quick=1)
+def test_tangents_are_those_of_the_cpu(case):
+    wengert.manual_seed(0)
+    expected = tangents(case, case.tensors(np.float64), lambda t: t)
+    with standin.in_use():
+        wengert.manual_seed(0)
+        found = tangents(moved(case), [on_device(x) for x in case.tensors(np.float64)], lambda t: t.cuda())
+        for x, y in zip(found, expected, strict=True):
+            assert (x is None) == (y is None)
+            if x is not None:
+                np.testing.assert_allclose(host(x), y._array, rtol=1e-9, atol=1e-11)
 
 
 def test_operations_that_run_in_main_memory_have_a_reason():

@@ -239,7 +239,7 @@ def call2(op: Op, x: Any, y: Any) -> Any:
                 return found
         b = constant(op, y, 1)
         weak = not is_ndarray(b) and not weak and is_inexact(a) and (type(b) is float or type(b) is int)
-    if others and needs != 0 and are_mixed((x, y)):
+    if needs != 0 and not (is_ndarray(a) and is_ndarray(b)) and others and are_mixed((x, y)):
         return call(op, aligned((x, y)), None)
     if not weak and op.promote != NONE and not same_inexact(a, b):
         a, b = promote(op, [a, b])

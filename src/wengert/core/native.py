@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.backends.selection import others
+
 
 def wk_init_numpy() -> None:
     """Compiled, loads NumPy's C API into a module; each one that includes wk_array.h needs it for itself."""
@@ -67,9 +69,7 @@ def still_holds(container: Any, keys: Any, values: tuple[Any, ...], by_name: boo
 
 def as_array(x: Any) -> Any:
     """Return x, or the 0-d array of a NumPy scalar: NumPy gives scalars where other libraries give 0-d arrays."""
-    if type(x) is np.ndarray or (hasattr(type(x), "__cuda_array_interface__") and not hasattr(type(x), "requires_grad")):
-        return x
-    return np.asanyarray(x)
+    return x if type(x) is np.ndarray or type(x) in others else np.asanyarray(x)
 
 
 def is_inexact(x: Any) -> bool:

@@ -51,14 +51,24 @@ static inline int has_dtype(PyObject *x, PyObject *dtype) {
     return PyArray_CheckExact(x) && (PyObject *)PyArray_DESCR((PyArrayObject *)x) == dtype;
 }
 
+/* as_array of an object that is neither an array nor a scalar of NumPy. Rare: kept out of the callers' code. */
+#if defined(__GNUC__)
+static __attribute__((noinline, cold, unused))
+#else
+static inline
+#endif
+PyObject *as_array_of_other(PyObject *x) {
+    PyObject *type = (PyObject *)Py_TYPE(x);
+    if (PyObject_HasAttrString(type, "__cuda_array_interface__") && !PyObject_HasAttrString(type, "requires_grad")) return Py_NewRef(x);
+    return PyArray_FromAny(x, NULL, 0, 0, 0, NULL);
+}
+
 /* Make an array of x. NumPy returns scalars where other libraries return 0-d arrays; only here does the core turn them back into
  * arrays. An array on a device is returned as it is; a tensor on one is no array. */
 static inline PyObject *as_array(PyObject *x) {
     if (PyArray_Check(x)) return Py_NewRef(x);
     if (PyArray_CheckScalar(x)) return PyArray_FromScalar(x, NULL);
-    PyObject *type = (PyObject *)Py_TYPE(x);
-    if (PyObject_HasAttrString(type, "__cuda_array_interface__") && !PyObject_HasAttrString(type, "requires_grad")) return Py_NewRef(x);
-    return PyArray_FromAny(x, NULL, 0, 0, 0, NULL);
+    return as_array_of_other(x);
 }
 
 /* 0 for an array without NaN. Arrays that would take long to search return 1: strided arrays and other dtypes. */
