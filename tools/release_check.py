@@ -116,10 +116,11 @@ def check_tests(source: Path, wheel: Path, folder: Path) -> str:
     with tarfile.open(source) as archive:
         archive.extractall(folder, filter="data")
     tree = folder / source.name.removesuffix(".tar.gz")
-    shutil.rmtree(tree / "src")  # so that only the wheel can be imported
     python = make_environment(folder / "tested", f"{wheel}[test]", "mypy")
     typed = "import wengert as torch\ntorch.ones(3).exp().sum().backward()"
     run(python, "-m", "mypy", "--strict", "--config-file=", "-c", typed, cwd=folder)
+    found = run(python, "-c", "import wengert; print(wengert.__file__)", cwd=tree)
+    require(found.startswith(str(folder / "tested")), f"the tests would run on {found}")
     output = run(python, "-m", "pytest", "-q", "-n", "auto", "-m", "not slow and not exhaustive", *TESTS, cwd=tree)
     return output.strip().splitlines()[-1].strip("= ")
 
