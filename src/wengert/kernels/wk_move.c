@@ -301,11 +301,26 @@ static PyObject *choose_method(PyObject *module, PyObject *const *args, Py_ssize
     return (PyObject *)out;
 }
 
+static PyObject *extent_method(PyObject *module, PyObject *x) {
+    (void)module;
+    if (!PyArray_Check(x)) Py_RETURN_NONE;
+    PyArrayObject *a = (PyArrayObject *)x;
+    npy_intp start = (npy_intp)PyArray_BYTES(a), low = start, high = start;
+    if (PyArray_SIZE(a) == 0) return Py_BuildValue("nnn", start, low, high);
+    for (int d = 0; d < PyArray_NDIM(a); d++) {
+        npy_intp reach = (PyArray_DIM(a, d) - 1) * PyArray_STRIDE(a, d);
+        if (reach < 0) low += reach;
+        else high += reach;
+    }
+    return Py_BuildValue("nnn", start, low, high + (npy_intp)PyArray_ITEMSIZE(a));
+}
+
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_move_methods[] = {
     METHOD(triangle, "triangle(x, diagonal, upper): copy of matrices with zeros below the diagonal if upper, else above it."),
     METHOD(choose, "choose(condition, x, y): x where the condition is true, else y."),
     METHOD(join, "join(arrays, axis): concatenation of row-major arrays, or of slices of these, along axis."),
+    {"extent", extent_method, METH_O, "extent(array): the addresses of the first element, of the first byte, and of the byte after the last."},
     {"copy_transposed", copy_transposed_method, METH_O, "copy_transposed(x): copy in row-major order."},
     {NULL, NULL, 0, NULL},
 };

@@ -20,10 +20,10 @@ from wengert.dtypes import get_default_dtype
 from wengert.program.arrays import layout_of
 from wengert.program.execution import Executable, Mismatch, executable_in_c
 from wengert.program.files import dumps
-from wengert.program.form import TENSOR, Value
+from wengert.program.form import TENSOR, Program, Value
 from wengert.program.graph_node import GraphCall
 from wengert.program.passes import storages_kept
-from wengert.program.recording import Recorder, Refusal, record
+from wengert.program.recording import Recorder, Refusal, record, without_collector
 from wengert.program.surroundings import Surroundings, WeakMethod
 from wengert.tensor import Tensor
 from wengert.utils._pytree import tree_flatten, tree_unflatten
@@ -42,10 +42,16 @@ class CompileError(errors.WengertError, RuntimeError):
 
 
 class Recording:
-    """One recording. surroundings: what the function reached. given: the arguments if all are tensors, given by position."""
+    """One recording. surroundings: what the function reached. given: the arguments if all are tensors, given by position.
 
-    def __init__(self, executable: Executable, surroundings: Surroundings, key: Any, given: list[Any] | None) -> None:
-        self.executable = executable
+    make: makes the executable of the program. It is called when the recording is first needed: many functions are called once."""
+
+    def __init__(
+        self, program: Program, make: Callable[[Program], Executable], surroundings: Surroundings, key: Any, given: list[Any] | None
+    ) -> None:
+        self.recorded = program  # its instructions are other ones when it is executable
+        self._make = make
+        self._executable: Executable | None = None
         self.surroundings = surroundings
         self.key = key
         self.next_look = RUNS_BEFORE_C  # the number of runs at which improve() is called
@@ -53,12 +59,22 @@ class Recording:
         self.graph: GraphCall | None = None  # if results require grad
         self.runs = 0
         self._lock = allocate_lock()
-        self.pack = _packer(executable.program.structure, len(executable.program.outputs))  # makes the result of its leaves
+        self.pack = _packer(program.structure, len(program.outputs))  # makes the result of its leaves
         self.flags, self.dtype = flags() & _MODES, get_default_dtype()
         # What the arguments are like, if all of them are tensors, given by position, and no tensor is given twice.
         self.patterns: list[Any] | None = None
         if given is not None and _are_distinct(given):
             self.patterns = [(Tensor, layout_of(x._array), x._requires_grad, x._grad_fn is None) for x in given]
+
+    @property
+    def executable(self) -> Executable:
+        """The program, made executable."""
+        if self._executable is None:
+            with _changing:
+                if self._executable is None:
+                    with without_collector():
+                        self._executable = self._make(self.recorded)
+        return self._executable
 
     def takes(self, args: Any) -> bool:
         """Whether a call with these arguments by position is of the recording's kind. It may say no wrongly, but never yes."""
@@ -94,7 +110,7 @@ class Recording:
             else:
                 improved = Executable(executable.program, exact, self._conversion.finish())
                 with self._lock:
-                    self.executable = improved
+                    self._executable = improved
         except CCompilerError:
             self._conversion = None
 
@@ -105,7 +121,7 @@ class Recording:
     def run_in_graph(self, tensors: list[Any]) -> list[Any]:
         """Return the leaves of the result, with a history."""
         made = iter(self.graph.apply(tensors))  # type: ignore[union-attr]
-        outputs = self.executable.program.outputs
+        outputs = self.recorded.outputs
         return [next(made) if isinstance(x, Value) or x[0] in ("graph", "leaf") else x[1] for x in outputs]
 
 
@@ -213,9 +229,9 @@ class Compiled:
                     leaves, structure = tree_flatten(result)
                     program = recorder.finish(leaves, None if len(leaves) == 1 and leaves[0] is result else structure)
                     by_position = given if arguments == len(given) else None
-                    in_c = self.backend == "c"
-                    executable = executable_in_c(program, self.exact) if in_c else Executable(program, self.exact)
-                    recording = Recording(executable, surroundings, kind, by_position)
+                    recording = Recording(program, self._executable_of, surroundings, kind, by_position)
+                    if self.backend == "c":
+                        recording.executable  # noqa: B018 (errors of the C compiler belong to this call)
                     if any(isinstance(x, tuple) and x[0] == "graph" for x in program.outputs):
                         recording.graph = self._graph_call(recording, given, arguments)
                     self.recordings.insert(0, recording)
@@ -232,6 +248,9 @@ class Compiled:
                 self._give_up(str(recorder_problem))
         return result
 
+    def _executable_of(self, program: Program) -> Executable:
+        return executable_in_c(program, self.exact) if self.backend == "c" else Executable(program, self.exact)
+
     def _graph_call(self, recording: Recording, given: list[Any], structure: Any) -> GraphCall:
         """Return what makes a node of a recording. given, structure: the arguments of the call."""
         function = self.function
@@ -247,7 +266,7 @@ class Compiled:
             args, kwargs = tree_unflatten(leaves, structure)
             return function(*args, **kwargs)
 
-        program = recording.executable.program
+        program = recording.recorded
         reached = [s.key for s in program.storages if s.kind == TENSOR and s.key._requires_grad]
         tensors = [x for x in program.outputs if isinstance(x, Value) or x[0] in ("graph", "leaf")]
         needs_grad = [not isinstance(x, Value) and x[0] == "graph" for x in tensors]

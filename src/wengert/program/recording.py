@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType, FunctionType
 from typing import Any
 
@@ -30,7 +31,7 @@ from wengert.core.watched import is_stand_in
 from wengert.dtypes import dtype
 from wengert.generator import Generator
 from wengert.kernels import native
-from wengert.kernels.memory import address_of, bounds_of
+from wengert.kernels.memory import bounds_of, extent_of
 from wengert.program import form, origins
 from wengert.program.form import GradState, Instruction, Program, Scalar, Storage, Value
 from wengert.program.origins import root_of
@@ -135,8 +136,7 @@ class Recorder:
     # -- memory ------------------------------------------------------------------------------------------------------------
 
     def _new_storage(self, kind: str, key: Any, whole: Any) -> Storage:
-        low, high = bounds_of(whole)
-        start = address_of(whole)
+        start, low, high = extent_of(whole)
         number = len(self.program.storages)
         storage = Storage(number, kind, key, high - low, start - low, whole)
         self.program.storages.append(storage)
@@ -151,13 +151,13 @@ class Recorder:
         if found is not None and found[0].shape == array.shape:
             return found[1]
         root = root_of(array)
-        low, high = bounds_of(array)
+        start, low, high = extent_of(array)
         for storage in self._by_root.get(id(root), ()):
             if self._places[storage][1] <= low and high <= self._places[storage][2]:
                 break
         else:
             storage = self._find_origin(array, root, low, high)
-        offset = address_of(array) - self._places[storage][0] if array.size else 0
+        offset = start - self._places[storage][0] if array.size else 0
         value = Value(storage, offset, array.shape, array.strides, array.dtype)
         self._values[id(array)] = array, value
         return value
@@ -575,17 +575,27 @@ def is_recording() -> bool:
     return _recording
 
 
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Let the garbage collector rest: many objects are made, and none of them is garbage."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 def record(recorder: Recorder, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Return fn(*args, **kwargs), and let the recorder see the run. Errors of fn are not changed."""
     global _recording
     origins.load()
     profiler = sys.getprofile()
-    collects = gc.isenabled()
-    gc.disable()  # its callbacks and finalizers are no part of the function
     _recording = True
     set_program_recorder(recorder.intercept, recorder.run_pass)
     try:
-        with recorded_passes.all_recorded():
+        with without_collector(), recorded_passes.all_recorded():  # finalizers are no part of the function
             sys.setprofile(recorder._profile)
             try:
                 return fn(*args, **kwargs)
@@ -594,5 +604,3 @@ def record(recorder: Recorder, fn: Callable[..., Any], args: Any, kwargs: Any) -
     finally:
         set_program_recorder(None, None)
         _recording = False
-        if collects:
-            gc.enable()
