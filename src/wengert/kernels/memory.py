@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.backends import numpy as numpy_backend
 from wengert.backends.selection import backend_among, backend_of, together
-from wengert.kernels import compiled, native
+from wengert.kernels import native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 LARGE = 1 << 15  # elements from which the memory of a result costs more than a longer call; the pool starts at 128 KiB
-_extent: Any = compiled("extent")
 _ADD, _COPY = (native.find("add"), native.find("copy")) if native is not None else (-1, -1)
 
 
@@ -71,24 +70,15 @@ def address_of(array: Any) -> int:
 
 def bounds_of(array: Any) -> tuple[int, int]:
     """Return the addresses of the first byte of an array, and of the first byte after its last."""
-    _, low, high = extent_of(array)
-    return low, high
-
-
-def extent_of(array: Any) -> tuple[int, int, int]:
-    """Return the addresses of the first element of an array, of its first byte, and of the first byte after its last."""
-    found: tuple[int, int, int] | None = _extent(array)
-    if found is not None:
-        return found
-    start = low = high = address_of(array)
+    low = high = address_of(array)
     if not array.size:
-        return start, low, low
+        return low, low
     for n, step in zip(array.shape, array.strides, strict=True):
         if step < 0:
             low += (n - 1) * step
         else:
             high += (n - 1) * step
-    return start, low, high + array.itemsize
+    return low, high + array.itemsize
 
 
 def offset_of(array: Any, root: Any) -> int:

@@ -6,8 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.memory import bounds_of
+from wengert.kernels import compiled
+from wengert.kernels.memory import address_of, bounds_of
 from wengert.program.form import Storage, Value
+
+
+_extent: Any = compiled("extent")
+
+
+def extent_of(array: Any) -> tuple[int, int, int]:
+    """Return the addresses of the first element of an array, of its first byte, and of the first byte after its last."""
+    return _extent(array) or (address_of(array), *bounds_of(array))
 
 
 def new_memory(storage: Storage) -> Any:

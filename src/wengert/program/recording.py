@@ -31,8 +31,9 @@ from wengert.core.watched import is_stand_in
 from wengert.dtypes import dtype
 from wengert.generator import Generator
 from wengert.kernels import native
-from wengert.kernels.memory import bounds_of, extent_of
+from wengert.kernels.memory import bounds_of
 from wengert.program import form, origins
+from wengert.program.arrays import extent_of
 from wengert.program.form import GradState, Instruction, Program, Scalar, Storage, Value
 from wengert.program.origins import root_of
 from wengert.program.passes import may_draw
