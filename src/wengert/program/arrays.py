@@ -10,7 +10,6 @@ from wengert.kernels import compiled
 from wengert.kernels.memory import address_of, bounds_of
 from wengert.program.form import Storage, Value
 
-
 _extent: Any = compiled("extent")
 
 
