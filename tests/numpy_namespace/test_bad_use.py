@@ -15,7 +15,7 @@ LOST = [
     "x.data", "memoryview(x)", "np.random.default_rng(0).normal(x)", "np.random.normal(x)", "np.from_dlpack(x)", "np.frompyfunc(float, 1, 1)(x)",
     "numpy.fromiter(x, float)", "x.byteswap()", "x.dump('nowhere')", "np.ma.array(x)", "numpy.zeros(3).__iadd__(x)", "np.add(x, x, out=numpy.zeros(3))",
     "np.copyto(numpy.zeros(3), x)", "np.sum(x, out=numpy.zeros(()))", "numpy.zeros(3).__setitem__(0, x[0])", "np.add.at(numpy.zeros(3), [0], x[0])",
-    "np.put(numpy.zeros(3), [0], x[0])", "np.r_[x]", "np.block([numpy.zeros(3).astype(object), x])",
+    "np.put(numpy.zeros(3), [0], x[0])", "np.block([numpy.zeros(3).astype(object), x])",
 ]  # fmt: skip
 
 

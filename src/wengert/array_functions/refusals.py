@@ -30,7 +30,9 @@ INSTEAD: dict[str, str] = {
     name: hint
     for hint, names in {
         _ARRAY: "array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray asmatrix bmat require frombuffer "
-        "from_dlpack fromiter matrix AxisConcatenator.",
+        "from_dlpack fromiter matrix",
+        "An array of NumPy's holds no history. Write np.concatenate or np.column_stack; r_ and c_ of wengert.numpy differentiate.":
+            "AxisConcatenator.",
         "An array of NumPy's holds no history. Write like=x as the last argument: the result is a tensor.": "full arange",
         _WRITES: "out copyto put place putmask put_along_axis fill_diagonal",
         _INTEGERS: "invert bitwise_count bitwise_invert bitwise_not bitwise_and bitwise_or bitwise_xor left_shift right_shift "

@@ -402,7 +402,28 @@ class Grid:
         self._grid = grid
 
     def __getitem__(self, key: Any) -> Any:
-        return wrapped(self._grid[key])
+        found: list[Any] = []
+        items = [unwrap(item, found) for item in (key if isinstance(key, tuple) else (key,))]
+        return self._join(items) if is_differentiated(found) else wrapped(self._grid[key])
+
+    def _join(self, items: list[Any]) -> Any:
+        """Return r_ or c_ of items of which some are differentiated. NumPy arranges the numbers of the elements."""
+        parts, numbers, kinds, count = list[Any](), list[Any](), list[Any](), 0
+        for item in items:
+            if isinstance(item, str):  # the axis and the number of dims
+                numbers.append(item)
+                continue
+            if isinstance(item, slice):
+                item = np.r_[item]
+            is_number = isinstance(item, (int, float, complex))
+            part: Any = item if isinstance(item, TensorBase) else np.asarray(item)
+            size = int(np.prod(part.shape))
+            kinds.append(item if is_number else detached(part))
+            numbers.append(count if is_number else np.arange(count, count + size).reshape(part.shape))
+            parts.append(part.reshape(-1))
+            count += size
+        together = FUNCTIONS[np.concatenate](parts, dtype=np.result_type(*kinds))
+        return wrapped(together[np.asarray(self._grid[tuple(numbers)])])
 
     def __repr__(self) -> str:
         return repr(self._grid)
