@@ -281,7 +281,7 @@ def test_random_numbers_and_conditions_between_c_functions():
     torch.manual_seed(0)
     expected = [run(uniform(4, seed=s)).tolist() for s in range(4)]
     torch.manual_seed(0)
-    assert [compiled(uniform(4, seed=s)).tolist() for s in range(4)] == expected
+    np.testing.assert_allclose([compiled(uniform(4, seed=s)).tolist() for s in range(4)], expected, rtol=0 if HAS_KERNELS else 1e-14)
     assert {"c", "guard", "host"} <= kinds(compiled)
 
 
@@ -380,7 +380,8 @@ def test_auto_compiles_what_runs_often(monkeypatch):
             break
         assert run(x).tolist() == expected
         time.sleep(0.02)
-    assert kinds(run) == {"c"} and run(x).tolist() == expected
+    assert kinds(run) == {"c"}
+    np.testing.assert_allclose(run(x).tolist(), expected, rtol=0 if HAS_KERNELS else 1e-14)
 
 
 def test_auto_leaves_large_arrays_and_machines_without_a_compiler_to_the_runner(monkeypatch):
