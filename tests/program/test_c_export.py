@@ -101,6 +101,17 @@ def test_gradients_in_grad_are_results(tmp_path):
     run_test(tmp_path / "step")
 
 
+def test_gradients_of_arguments_are_results(tmp_path):
+    @torch.compile(fullgraph=True)
+    def step(x):
+        (x * x).sum().backward()
+
+    for _ in range(2):
+        step(uniform(3).requires_grad_())
+    step.to_c(tmp_path / "step")
+    run_test(tmp_path / "step")
+
+
 def test_what_has_no_form_is_refused_with_its_line(tmp_path):
     @torch.compile(fullgraph=True)
     def run(x):

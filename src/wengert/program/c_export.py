@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.core.replay import leaf_of
 from wengert.core.tensor import TensorBase, wrap
 from wengert.program import form
 from wengert.program.c_code import Source, file_of
@@ -199,11 +200,12 @@ def _example(export: Export, executable: Any) -> tuple[list[Any], list[tuple[str
     by_key = {s.key: a for s, a in zip(export.inputs, arrays, strict=True)}
     tensors = [wrap(by_key[i].copy() if i in by_key else np.zeros(())) for i in range(n)]
     held = [(_array_of(s), _array_of(s).copy()) for s in export.state if export.is_written(s) and s.kind != form.CONSTANT]
-    leaves = {id(x.function): (x.function, x.function._grad) for x in executable.instructions if x.kind == form.SET_GRAD}
+    leaves = [leaf_of(x.function, tensors) for x in executable.instructions if x.kind == form.SET_GRAD]
+    grads = [leaf._grad for leaf in leaves]
     try:
         leaving = [x for x in executable.run(tensors) if isinstance(x, (TensorBase, int, float))]
         found = [np.array(x._array if isinstance(x, TensorBase) else x) for x in leaving]
-        found += [np.array(x.function._grad._array) for x in _gradients(executable.instructions)]
+        found += [np.array(leaf_of(x.function, tensors)._grad._array) for x in _gradients(executable.instructions)]
         kept = [x for x in export.program.outputs if isinstance(x, Value) or x[0] != "object"]
         names = [None if not isinstance(x, Value) and x[0] == "same" else "y" for x in kept]
         names += ["y"] * (len(found) - len(names))
@@ -216,6 +218,6 @@ def _example(export: Export, executable: Any) -> tuple[list[Any], list[tuple[str
     finally:
         for array, copy in held:
             array[...] = copy
-        for leaf, grad in leaves.values():
+        for leaf, grad in zip(reversed(leaves), reversed(grads), strict=True):
             leaf._grad = grad
     return arrays, results
