@@ -79,8 +79,9 @@ class ConversionMembers:
             note_cut(f"a cast to {dtypes.from_numpy_dtype(wanted)}", self)
         return _cast(self, dtype=wanted)
 
-    def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    def type(self: Any, dtype: Any = None, non_blocking: bool = False, **old: Any) -> Any:
         """Return the legacy name of the type, "torch.FloatTensor". Given a dtype or such a name, return the tensor cast to it."""
+        _check_old("type", old)
         if dtype is None:
             return dtypes.legacy_type_name(self.dtype)
         return self.to(dtype_of_type(dtype))
@@ -89,14 +90,16 @@ class ConversionMembers:
         """Return the tensor cast to the dtype of other."""
         return self.to(other.dtype)
 
-    def cpu(self: Any, *, memory_format: Any = None) -> Tensor:
+    def cpu(self: Any, *, memory_format: Any = None, **old: Any) -> Tensor:
         """Return a copy in main memory, or the tensor itself if it lies there. Derivative: 1."""
+        _check_old("cpu", old)
         return self if isinstance(self._array, np.ndarray) else self.to("cpu")
 
-    def cuda(self: Any, device: Any = None, non_blocking: bool = False, *, memory_format: Any = None) -> Tensor:
+    def cuda(self: Any, device: Any = None, non_blocking: bool = False, *, memory_format: Any = None, **old: Any) -> Tensor:
         """Return a copy on a GPU, the current one if device is None, or the tensor itself if it lies there. Derivative: 1.
 
         Raises RuntimeError if CuPy or a GPU is missing."""
+        _check_old("cuda", old)
         return self.to("cuda" if device is None else _device(device))
 
     def double(self: Any, memory_format: Any = None) -> Tensor:
@@ -146,6 +149,13 @@ class ConversionMembers:
     def cdouble(self: Any, memory_format: Any = None) -> Tensor:
         """Return the tensor cast to complex128."""
         return self.to(dtypes.complex128)
+
+
+def _check_old(method: str, old: dict[str, Any]) -> None:
+    """Raise TypeError for keywords other than async, which torch had before Python made it a word of its own."""
+    for name in old:
+        if name != "async":
+            raise errors.unexpected_keyword(method, name)
 
 
 def parse_to(args: tuple, dtype: Any, where: Any) -> tuple[Any, device | None, list[bool]]:

@@ -1386,13 +1386,13 @@ class Tensor(TensorBase):
     def to(self, device: _device | str | None = None, dtype: _Dtype | None = None, non_blocking: _bool = False, copy: _bool = False, *, memory_format: Any = None) -> Tensor: ...
     @overload
     def to(self, other: Tensor, non_blocking: _bool = False, copy: _bool = False, *, memory_format: Any = None) -> Tensor: ...
-    def type(self, dtype: Any=None, non_blocking: _bool=False) -> Any:
+    def type(self, dtype: Any=None, non_blocking: _bool=False, **old: Any) -> Any:
         """Return the legacy name of the type, "torch.FloatTensor". Given a dtype or such a name, return the tensor cast to it."""
     def type_as(self, other: Tensor) -> Tensor:
         """Return the tensor cast to the dtype of other."""
-    def cpu(self, *, memory_format: Any=None) -> Tensor:
+    def cpu(self, *, memory_format: Any=None, **old: Any) -> Tensor:
         """Return a copy in main memory, or the tensor itself if it lies there. Derivative: 1."""
-    def cuda(self, device: Any=None, non_blocking: _bool=False, *, memory_format: Any=None) -> Tensor:
+    def cuda(self, device: Any=None, non_blocking: _bool=False, *, memory_format: Any=None, **old: Any) -> Tensor:
         """Return a copy on a GPU, the current one if device is None, or the tensor itself if it lies there. Derivative: 1."""
     def double(self, memory_format: Any=None) -> Tensor:
         """Return the tensor cast to float64."""
