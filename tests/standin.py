@@ -428,6 +428,12 @@ def properties(index: int) -> dict[str, Any]:
     return {"name": b"stand-in", "major": 9, "minor": 0}
 
 
+def leave() -> None:
+    """Let tensors hold the arrays of NumPy alone."""
+    selection.others.pop(Array, None)
+    selection._loaded.pop(name, None)
+
+
 @contextmanager
 def in_use() -> Iterator[None]:
     """Let tensors hold the library's arrays in the block."""
@@ -438,4 +444,4 @@ def in_use() -> Iterator[None]:
     try:
         yield
     finally:
-        selection.leave(backend)
+        leave()

@@ -152,7 +152,7 @@ class ConversionMembers:
 
 
 def _check_old(method: str, old: dict[str, Any]) -> None:
-    """Raise TypeError for keywords other than async, which torch had before Python made it a word of its own."""
+    """Raise TypeError for keywords other than async, which torch once had."""
     for name in old:
         if name != "async":
             raise errors.unexpected_keyword(method, name)

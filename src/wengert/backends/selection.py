@@ -51,12 +51,6 @@ def use(backend: Any) -> None:
     others[backend.ndarray] = _loaded[backend.name] = backend
 
 
-def leave(backend: Any) -> None:
-    """Undo `use`."""
-    others.pop(backend.ndarray, None)
-    _loaded.pop(backend.name, None)
-
-
 def backend_for(name: str) -> Any:
     """Return the backend of a type of devices, "cpu" or "cuda". Raises RuntimeError where none can be loaded."""
     if name == "cpu":
