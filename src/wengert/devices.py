@@ -156,7 +156,7 @@ def device_of(array: Any) -> device:
 
 
 def get_default_device() -> device:
-    """Return the device on which tensors are made without device=: the CPU, unless set_default_device or a with block says else."""
+    """Return the device on which tensors are made without device=."""
     return device(_defaults[-1])
 
 

@@ -3,8 +3,7 @@
 Two questions have two functions. `is_array` asks whether a tensor can hold x: whether x is an array of a library in use.
 `isinstance(x, numpy.ndarray)`, in the core `is_ndarray`, asks whether x is NumPy's own, which kernels and views of memory need.
 
-`others` is empty until a program asks for a GPU. So for NumPy's arrays the choice costs one test of an empty dict.
-docs/backends.md says what a backend must offer.
+`others` is empty until a program asks for a GPU: then the choice costs one test. docs/backends.md says what a backend must offer.
 """
 
 from __future__ import annotations
