@@ -47,7 +47,7 @@ STATEMENTS: list[Callable[[Any, Any, Any, float], Any]] = [
     lambda t, x, y, k: x if (x * y).sum() > 0 else y * 2,
     lambda t, x, y, k: x + y if bool(x.max() > 0.5) else x - y,
     lambda t, x, y, k: x.as_strided((3,), (1,)) * y.view(1, 3)[0],
-    lambda t, x, y, k: x.to(t.float32).to(t.float64) + y,
+    lambda t, x, y, k: (x > y).to(t.float32).to(t.float64) * x + y,
     lambda t, x, y, k: t.zeros(3, dtype=t.float64).index_add(0, t.tensor([0, 2, 0]), x) + y,
     lambda t, x, y, k: x.masked_fill(y > 0, k),
     lambda t, x, y, k: t.where(x > y, x, y * k),
