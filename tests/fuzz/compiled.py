@@ -1,4 +1,4 @@
-"""Drawn functions, compiled: call by call they give and change what the functions give and change by themselves.
+"""Drawn functions and the same functions compiled: call by call they give and change the same.
 
 The functions branch on values, write in place, draw random numbers, and compute gradients of first and second order.
 """
