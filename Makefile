@@ -5,11 +5,12 @@
 #   make test        install, and run what a user relies on, on the compiled core
 #   make test-all    the same and the exhaustive tests: every sample, dtype and program, torch's operator database
 #   make test-pure   what `make test` runs, on the uncompiled core
+#   make test-cuda   every operation's samples and the tests of devices on a GPU, with CuPy: pip install "cupy-cuda13x" first
 #   make test-fast   what `make test` runs, without its slow tests, for the minutes between two edits
 #   make check       lint, types, layers, generated files
 #   make bench       install, and print the benchmarks beside torch
-#   make inplace     compile the core next to its sources, for work with PYTHONPATH=src
 #   make record      the same, and keep the numbers in benchmarks/record.json, from which pages are written: on an idle machine
+#   make inplace     compile the core next to its sources, for work with PYTHONPATH=src
 #   make generate    write the generated files: stubs, names of late families, tables of kernels, docs/operators, tables of pages
 #   make fuzz        all fuzzers for MINUTES=10 with seeds from the clock, each batch of calls in a child process with a watchdog
 #   make sanitize    compile with AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer, and run tests and fuzzers
@@ -43,7 +44,7 @@ sources := $(wildcard pyproject.toml tools/build_backend.py meson.build meson.op
 	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build \
 	-o -path '*/page/*.*')
 
-.PHONY: demo docs test test-all test-pure test-fast check bench record inplace generate fuzz parity-table oracle browser compilers \
+.PHONY: demo docs test test-all test-pure test-cuda test-fast check bench record inplace generate fuzz parity-table oracle browser compilers \
 	emulate sanitize release-check clean
 
 demo: $(stamps)/extra-examples
@@ -59,6 +60,9 @@ test-all: $(stamps)/extra-test
 
 test-pure: $(stamps)/extra-test
 	WENGERT_PURE=1 $(run_tests) -m "not exhaustive"
+
+test-cuda: $(stamps)/extra-test
+	WENGERT_TEST_CUDA=1 $(run_tests) tests/ops/test_on_device.py tests/core/test_devices.py
 
 test-fast: $(stamps)/extra-test
 	$(run_tests) -m "not slow and not exhaustive"

@@ -131,6 +131,12 @@ class Array:
     imag = property(lambda self: Array(self.data_.imag, self.index), lambda self, value: self.imag.__setitem__(..., value))
     base = property(lambda self: None if self.data_.base is None else Array(self.data_.base, self.index))
 
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, self.index
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return Array(self.data_, self.index)  # stands for the capsule
+
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         return {**self.data_.__array_interface__, "version": 3}
@@ -325,6 +331,12 @@ def current(index: int) -> Iterator[None]:
 
 def device_of(x: Array) -> int:
     return x.index
+
+
+def from_dlpack(x: Any) -> Array:
+    """Return an array on the memory of an object of another library."""
+    found: Array = x.__dlpack__()
+    return found
 
 
 def to_host(x: Array) -> np.ndarray:

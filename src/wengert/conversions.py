@@ -11,7 +11,7 @@ from wengert.backends.selection import device_name
 from wengert.core.node import note_cut
 from wengert.core.tensor import TensorBase
 from wengert.devices import device, device_of, place_of
-from wengert.ops.options import dtype_of_type
+from wengert.ops.options import place_and_dtype
 from wengert.ops.registry import OPS
 
 Tensor: TypeAlias = Any  # class Tensor, which has these members. The stubs repeat the name.
@@ -80,11 +80,14 @@ class ConversionMembers:
         return _cast(self, dtype=wanted)
 
     def type(self: Any, dtype: Any = None, non_blocking: bool = False, **old: Any) -> Any:
-        """Return the legacy name of the type, "torch.FloatTensor". Given a dtype or such a name, return the tensor cast to it."""
+        """Return the legacy name of the type, "torch.FloatTensor" or "torch.cuda.FloatTensor".
+
+        Given such a name, its class or a dtype, return the tensor cast to it. A name and a class also say where the result lies."""
         _check_old("type", old)
         if dtype is None:
-            return dtypes.legacy_type_name(self.dtype)
-        return self.to(dtype_of_type(dtype))
+            return dtypes.legacy_type_name(self.dtype, self.device.type)
+        place, wanted = place_and_dtype(dtype)
+        return self.to(wanted) if place is None else self.to(place, wanted)
 
     def type_as(self: Any, other: Tensor) -> Tensor:
         """Return the tensor cast to the dtype of other."""

@@ -29,6 +29,7 @@ from weakref import WeakSet
 
 from wengert import errors
 from wengert._forks import in_child
+from wengert.backends.selection import cuda_is_available
 from wengert.core.tensor import TensorBase, wrap
 from wengert.devices import device as _device
 from wengert.kernels import native
@@ -70,9 +71,10 @@ class Generator:
 
     def __init__(self, device: Any = None) -> None:
         kind = "cpu" if device is None else _device(device).type
-        if kind != "cpu":
+        if kind != "cpu" and not (kind == "cuda" and cuda_is_available()):
             raise errors.DeviceError(f"Cannot get {kind.upper()} generator: random numbers are made on the CPU")
-        self.device = _device(kind)  # without index: there is one CPU
+        # Without index: there is one CPU. Numbers for a GPU are made in main memory, too, so a seed means the same everywhere.
+        self.device = _device(kind)
         self._seed: int | None = _FIRST_SEED
         self._numpy: Any = None  # made at the first use, because importing numpy.random takes milliseconds
         self._normal: float | None = None  # second number of the last pair of normal numbers

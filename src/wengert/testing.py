@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes
+from wengert.backends.selection import to_host
 from wengert.core.tensor import TensorBase, is_differentiable, wrap
 from wengert.generator import default_generator
 
@@ -71,7 +72,7 @@ def _difference(
 
 
 def _as_array(x: Any) -> np.ndarray:
-    return x._array if isinstance(x, TensorBase) else np.asarray(x)
+    return to_host(x._array) if isinstance(x, TensorBase) else np.asarray(x)
 
 
 def _array_difference(

@@ -1,17 +1,23 @@
-"""Tensors on devices: copies between them, what may be mixed, and what is refused. The devices are those of tests/standin.py."""
+"""Tensors on devices: copies between them, what may be mixed, and what is refused. The devices are those of tests/standin.py, or
+GPUs (`make test-cuda`)."""
 
 from __future__ import annotations
+
+import io
 
 import numpy as np
 import pytest
 
+import device_library
 import standin
 import wengert as torch
+from device_library import on_the_stand_in, on_two_devices
+from wengert.backends import selection
 
 
 @pytest.fixture(autouse=True)
 def library():
-    with standin.in_use():
+    with device_library.in_use():
         yield
 
 
@@ -30,6 +36,7 @@ def test_a_tensor_that_is_there_already_is_returned_itself():
     assert y.cuda() is y and y.to("cuda") is y and y.to("cuda:0") is y
 
 
+@on_two_devices
 def test_gradients_flow_across_devices():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x.cuda()
@@ -59,6 +66,7 @@ def test_tangents_cross_devices():
         assert t.is_cuda and t.tolist() == [4.0]
 
 
+@on_two_devices
 def test_operands_of_two_devices_are_refused_in_torchs_words():
     x, y = torch.ones(2), torch.ones(2, device="cuda")
     with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device, but found at least two devices, cpu and cuda:0!"):
@@ -69,6 +77,7 @@ def test_operands_of_two_devices_are_refused_in_torchs_words():
         torch.cat([y, x])
 
 
+@on_two_devices
 def test_a_0d_tensor_of_the_cpu_joins_any_device():
     y = torch.ones(2, device="cuda:1")
     result = torch.tensor(2.0) * y + np.float32(1)
@@ -93,6 +102,7 @@ def test_devices_that_are_not_there_are_refused():
         torch.ones(2).to("mps")
 
 
+@on_two_devices
 def test_new_tensors_lie_on_the_device_that_is_asked_for():
     for make in (torch.zeros, torch.ones, torch.empty, torch.rand, torch.randn):
         assert make(2, 3, device="cuda:1").device == torch.device("cuda", 1)
@@ -103,12 +113,14 @@ def test_new_tensors_lie_on_the_device_that_is_asked_for():
     assert torch.zeros_like(y, device="cpu").device.type == "cpu"
 
 
+@on_two_devices
 def test_a_device_is_the_default_one_in_its_block():
     with torch.device("cuda:1"):
         assert torch.ones(1).device == torch.get_default_device() == torch.device("cuda:1")
     assert torch.ones(1).device.type == "cpu"
 
 
+@on_the_stand_in
 def test_arithmetic_and_gradients_wait_for_no_device():
     x = torch.randn(4, 3, device="cuda", requires_grad=True)
     w = torch.randn(3, 2, device="cuda", requires_grad=True)
@@ -126,18 +138,17 @@ def test_writes_in_place_stay_on_their_device():
     assert x.tolist() == [1.0, 3.0, 7.0] and x.is_cuda
 
 
+@on_the_stand_in
 def test_without_cupy_the_error_names_the_extra():
-    standin_was = standin
-    from wengert.backends import selection
-
     standin.leave()
     try:
         with pytest.raises(RuntimeError, match=r"pip install 'wengert\[cuda\]'"):
             torch.ones(1).cuda()
     finally:
-        selection.use(standin_was)
+        selection.use(standin)
 
 
+@on_two_devices
 def test_the_current_device_is_where_cuda_means():
     assert torch.cuda.is_available() and torch.cuda.device_count() == 2 and torch.cuda.current_device() == 0
     with torch.cuda.device(1):
@@ -151,6 +162,7 @@ def test_the_current_device_is_where_cuda_means():
         torch.cuda.set_device(2)
 
 
+@on_the_stand_in
 def test_queues_and_events_are_waited_for():
     start, end, queue = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True), torch.cuda.Stream()
     with torch.cuda.stream(queue):
@@ -180,6 +192,7 @@ def test_a_model_trains_on_a_device_as_on_the_cpu(name):
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 
 
+@on_two_devices
 def test_layers_are_made_on_a_device():
     layer = torch.nn.Linear(3, 2, device="cuda:1")
     assert {p.device for p in layer.parameters()} == {torch.device("cuda:1")}
@@ -193,3 +206,116 @@ def test_indices_in_main_memory_name_elements_on_a_device():
     y = x[torch.tensor([0, 2, 2])]
     y.sum().backward()
     assert y.is_cuda and x.grad.tolist() == [1.0, 0.0, 2.0, 0.0]
+
+
+def test_files_keep_the_device_and_map_location_changes_it():
+    model = torch.nn.Linear(3, 2).cuda()
+    file = io.BytesIO()
+    torch.save({"state": model.state_dict(), "step": torch.tensor([3], device="cuda")}, file)
+    file.seek(0)
+    found = torch.load(file)
+    assert found["state"]["weight"].is_cuda and found["step"].tolist() == [3]
+    assert torch.equal(found["state"]["weight"], model.weight)
+    file.seek(0)
+    found = torch.load(file, map_location="cpu")
+    assert found["state"]["weight"].device.type == "cpu" and torch.equal(found["state"]["weight"], model.weight.cpu())
+    file.seek(0)
+    with pytest.raises(RuntimeError, match="deserialize object on CUDA device 7 but torch.cuda.device_count\\(\\) is"):
+        torch.load(file, map_location="cuda:7")
+
+
+def test_a_file_from_a_gpu_needs_map_location_where_there_is_none():
+    file = io.BytesIO()
+    torch.save(torch.ones(2, device="cuda"), file)
+    file.seek(0)
+    if not device_library.ON_GPU:
+        standin.leave()
+        try:
+            with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA device but torch.cuda.is_available"):
+                torch.load(file)
+        finally:
+            selection.use(standin)
+    file.seek(0)
+    assert torch.load(file, map_location="cpu").tolist() == [1.0, 1.0]
+
+
+def test_derivatives_on_a_device_are_checked_by_differences():
+    x = torch.tensor([0.5, 2.0], dtype=torch.float64, device="cuda", requires_grad=True)
+    w = torch.tensor(3.0, dtype=torch.float64, device="cuda")
+    assert torch.autograd.gradcheck(lambda x: (x * w).sin(), x, check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(lambda x: (x * w).sin(), x)
+
+    class Wrong(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.exp()
+
+        @staticmethod
+        def backward(ctx, ct):
+            return ct
+
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+        torch.autograd.gradcheck(Wrong.apply, x)
+
+
+def test_lbfgs_and_distributions_work_on_a_device():
+    w = torch.tensor([1.0, 2.0], device="cuda", requires_grad=True)
+    optimizer = torch.optim.LBFGS([w], line_search_fn="strong_wolfe")
+
+    def closure():
+        optimizer.zero_grad()
+        loss = ((w - 3.0) ** 2).sum() + ((w[0] - w[1]) ** 4).sum()
+        loss.backward()
+        return loss
+
+    for _ in range(5):
+        optimizer.step(closure)
+    torch.testing.assert_close(w.detach(), torch.tensor([3.0, 3.0]).cuda(), rtol=1e-3, atol=1e-3)
+    loc = torch.zeros(2, device="cuda", requires_grad=True)
+    for make in (torch.distributions.Normal, torch.distributions.Cauchy, torch.distributions.Laplace):
+        drawn = make(loc, torch.ones(2, device="cuda")).rsample((3,))
+        drawn.sum().backward()
+        assert drawn.is_cuda
+    assert loc.grad.tolist() == [9.0, 9.0]
+
+
+def test_types_of_old_programs_name_the_device():
+    x = torch.cuda.FloatTensor([1, 2])
+    assert x.type() == torch.typename(x) == "torch.cuda.FloatTensor" and x.tolist() == [1.0, 2.0]
+    assert isinstance(x, torch.cuda.FloatTensor) and not isinstance(x, torch.FloatTensor)
+    assert not isinstance(x.cpu(), torch.cuda.FloatTensor) and torch.cuda.FloatTensor is torch.cuda.FloatTensor
+    assert torch.ones(2).type(torch.cuda.DoubleTensor).type() == "torch.cuda.DoubleTensor"
+    assert x.type("torch.LongTensor").type() == "torch.LongTensor" and x.type(torch.float64).is_cuda
+
+
+def test_memory_of_a_device_is_shared_by_dlpack_and_has_no_storage():
+    x = torch.tensor([1.0, 2.0], device="cuda")
+    y = torch.from_dlpack(x)
+    y[0] = 5.0
+    assert y.is_cuda and x.tolist() == [5.0, 2.0]
+    with pytest.raises(RuntimeError, match="storages are in main memory, and a tensor lies on cuda:0"):
+        x.untyped_storage()
+
+
+def test_a_generator_for_a_device_gives_the_numbers_of_the_cpu():
+    a = torch.rand(3, device="cuda", generator=torch.Generator("cuda").manual_seed(5))
+    assert a.is_cuda and a.tolist() == torch.rand(3, generator=torch.Generator().manual_seed(5)).tolist()
+
+
+def test_distributions_draw_and_measure_on_the_device_of_their_parameters():
+    one, p, scale = torch.tensor([1.0, 2.0], device="cuda"), torch.tensor([0.3, 0.6], device="cuda"), torch.tensor(0.5, device="cuda")
+    parameters = {
+        "Normal": (one, one), "Beta": (one, one), "Gamma": (one, one), "Dirichlet": (one,), "Exponential": (one,), "Laplace": (0.0, one),
+        "LogNormal": (one, one), "Cauchy": (one, one), "HalfCauchy": (one,), "HalfNormal": (one,), "Gumbel": (one, one), "Chi2": (one,),
+        "StudentT": (one + 2,), "Uniform": (one * 0, one), "Weibull": (one, one), "Pareto": (one, one + 1), "Poisson": (one,),
+        "Bernoulli": (p,), "Binomial": (5, p), "Geometric": (p,), "Categorical": (p,), "OneHotCategorical": (p,), "Multinomial": (4, p),
+        "NegativeBinomial": (3, p), "FisherSnedecor": (one + 2, one + 2), "Kumaraswamy": (one, one), "InverseGamma": (one, one),
+        "MultivariateNormal": (one, torch.eye(2).cuda()), "LowRankMultivariateNormal": (one, torch.ones(2, 1).cuda(), one),
+        "VonMises": (one, one), "LKJCholesky": (3, scale), "RelaxedBernoulli": (scale, p), "RelaxedOneHotCategorical": (scale, p),
+        "LogisticNormal": (one, one), "ContinuousBernoulli": (p,), "GeneralizedPareto": (one, one, one * 0.1),
+        "Wishart": (scale + 3, torch.eye(2).cuda()),
+    }  # fmt: skip
+    for name, given in parameters.items():
+        distribution = getattr(torch.distributions, name)(*given)
+        drawn = distribution.sample((2,))
+        assert drawn.is_cuda and distribution.log_prob(drawn).is_cuda, name

@@ -29,6 +29,7 @@ from wengert.autograd.jacobians import (
     differentiable,
     get_analytical_jacobian,
     get_numerical_jacobian,
+    in_main_memory,
     memory_of,
     tensor_on,
 )
@@ -112,7 +113,7 @@ def gradcheck(
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
-    arguments = as_arguments(inputs)
+    func, arguments = in_main_memory(func, as_arguments(inputs))
     _check_inputs(arguments)
     try:
         problem = Problem.evaluate(func, arguments, eps)
@@ -191,7 +192,7 @@ def gradgradcheck(
 
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
-    arguments = as_arguments(inputs)
+    func, arguments = in_main_memory(func, as_arguments(inputs))
     _require_an_input(arguments)
     every_output = as_outputs(func(*arguments))
     outputs = differentiable(every_output)

@@ -53,6 +53,22 @@ def as_arguments(inputs: Any) -> tuple[Any, ...]:
     return (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
 
 
+def in_main_memory(func: TensorFunction, arguments: tuple[Any, ...]) -> tuple[TensorFunction, tuple[Any, ...]]:
+    """Return a function and its arguments with inputs and outputs in main memory, where differences perturb the inputs.
+
+    They are the given ones unless a tensor that requires grad lies on a GPU."""
+    places = [x.device if isinstance(x, Tensor) and x.requires_grad and x.is_cuda else None for x in arguments]
+    if not any(places):
+        return func, arguments
+
+    def placed(*given: Any) -> Any:
+        operands = [x if d is None else x.to(d) for x, d in zip(given, places, strict=True)]
+        return tuple([y.cpu() for y in as_outputs(func(*operands))])
+
+    leaves = [x if d is None else x.detach().cpu().requires_grad_() for x, d in zip(arguments, places, strict=True)]
+    return placed, tuple(leaves)
+
+
 def as_outputs(result: Any) -> tuple[Tensor, ...]:
     """Return the result of func as a tuple of tensors. Raises TypeError for results that are no tensors."""
     if isinstance(result, Tensor):

@@ -272,22 +272,13 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
     return int(found["major"]), int(found["minor"])
 
 
-class _TypedMeta(type):
-    """Metaclass of torch.cuda.FloatTensor and the like: the classes can be named, but calling one raises DtypeError."""
-
-    def __call__(cls, *args: Any, **options: Any) -> Any:
-        raise errors.DtypeError(f"type torch.cuda.{cls.__name__} not available: this version computes on the CPU.")
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return False
-
-
 def __getattr__(name: str) -> Any:
     if name == "amp":
         return _import_late("wengert.cuda.amp")
     for d in DTYPES:
         if name == f"{d.scalar_name}Tensor":
-            return _TypedMeta(name, (), {"__doc__": f"Tensors of {d!r} on a GPU.", "__module__": "torch.cuda"})
+            found = globals()[name] = _import_late("wengert.ops.create").typed_class(d, "cuda")
+            return found
     raise AttributeError(f"module 'wengert.cuda' has no attribute {name!r}")
 
 

@@ -60,7 +60,7 @@ class Categorical(Distribution):
 
     @property
     def mean(self) -> Any:
-        return F.full(self._extended_shape(), math.nan, dtype=given_of(self).dtype)
+        return given_of(self).new_full(self._extended_shape(), math.nan)
 
     @property
     def mode(self) -> Any:

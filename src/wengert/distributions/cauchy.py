@@ -29,7 +29,7 @@ class Cauchy(LocationScale):
         return F.full_like(self.loc, math.inf)
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
-        return self.loc + F.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype).cauchy_() * self.scale
+        return self.loc + self.loc.new_empty(self._extended_shape(sample_shape)).cauchy_() * self.scale
 
     def log_prob(self, value: Any) -> Any:
         if self._validate_args:

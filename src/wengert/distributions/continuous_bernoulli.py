@@ -99,7 +99,7 @@ class ContinuousBernoulli(ExponentialFamily):
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
-        return self.icdf(F.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype))
+        return self.icdf(F.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype, device=self.probs.device))
 
     def log_prob(self, value: Any) -> Any:
         if self._validate_args:

@@ -58,7 +58,7 @@ class GeneralizedPareto(Distribution):
         return F.where(k < 0.5, self.scale.square() / ((1 - k).square() * (1 - 2 * k)), math.nan)
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
-        return self.icdf(F.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
+        return self.icdf(F.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device))
 
     def log_prob(self, value: Any) -> Any:
         if self._validate_args:

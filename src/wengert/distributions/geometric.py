@@ -54,7 +54,7 @@ class Geometric(Distribution):
     def sample(self, sample_shape: Any = Size()) -> Any:
         shape = self._extended_shape(sample_shape)
         with no_grad():
-            u = F.empty(shape, dtype=self.probs.dtype).uniform_(finfo(self.probs.dtype).tiny, 1)
+            u = self.probs.new_empty(shape).uniform_(finfo(self.probs.dtype).tiny, 1)
             return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Any) -> Any:

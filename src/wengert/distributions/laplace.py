@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.distributions import _functions as F
 from wengert.distributions._location_scale import LocationScale
 from wengert.distributions.distribution import expand_parameters
 from wengert.dtypes import finfo
@@ -28,7 +27,7 @@ class Laplace(LocationScale):
         return math.sqrt(2) * self.scale
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
-        u = F.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype).uniform_(finfo(self.loc.dtype).eps - 1, 1)
+        u = self.loc.new_empty(self._extended_shape(sample_shape)).uniform_(finfo(self.loc.dtype).eps - 1, 1)
         return self.loc - self.scale * u.sign() * (-u.abs()).log1p()
 
     def log_prob(self, value: Any) -> Any:

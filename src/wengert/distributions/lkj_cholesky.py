@@ -36,7 +36,7 @@ class LKJCholesky(Distribution):
         super().__init__(self.concentration.shape, Size((dim, dim)), validate_args=validate_args)
         # Squared lengths of the rows left of the diagonal. The first row has none; its number is not used. torch 2.13 draws the
         # rows from the third on from other beta distributions, which do not belong to its log_prob.
-        half = F.arange(dim, dtype=self.concentration.dtype).clamp(min=1) / 2
+        half = F.arange(dim, dtype=self.concentration.dtype, device=self.concentration.device).clamp(min=1) / 2
         self._beta = Beta(half, self.concentration.unsqueeze(-1) + 0.5 * (dim - 1) - half)
 
     def _part_shape(self, name: str, batch_shape: Size) -> Size:
@@ -46,7 +46,7 @@ class LKJCholesky(Distribution):
         """Draw by the onion method: each row has a random direction and a random length."""
         with no_grad():
             square = self._beta.sample(sample_shape).unsqueeze(-1)
-            normal = F.randn(self._extended_shape(sample_shape), dtype=square.dtype).tril(-1)
+            normal = F.randn(self._extended_shape(sample_shape), dtype=square.dtype, device=square.device).tril(-1)
             direction = normal / normal.norm(dim=-1, keepdim=True)
             direction[..., 0, :].fill_(0.0)
             rows = square.sqrt() * direction
@@ -59,7 +59,7 @@ class LKJCholesky(Distribution):
         n, excess = self.dim - 1, self.concentration - 1
         diagonal = value.diagonal(dim1=-1, dim2=-2)[..., 1:]
         # det(R) is the product of the squared diagonal, and the Jacobian of R adds a power of each element.
-        powers = 2 * excess.unsqueeze(-1) + F.arange(n - 1, -1, -1, dtype=excess.dtype)
+        powers = 2 * excess.unsqueeze(-1) + F.arange(n - 1, -1, -1, dtype=excess.dtype, device=excess.device)
         top = self.concentration + 0.5 * n
         normalizer = 0.5 * n * math.log(math.pi) + F.mvlgamma(top - 0.5, n) - F.lgamma(top) * n
         return (powers * diagonal.log()).sum(-1) - normalizer

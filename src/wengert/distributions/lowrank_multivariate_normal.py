@@ -54,7 +54,8 @@ class LowRankMultivariateNormal(Distribution):
         self._unbroadcasted_cov_factor = cov_factor
         self._unbroadcasted_cov_diag = cov_diag
         scaled = cov_factor.mT / cov_diag.unsqueeze(-2)
-        self._capacitance_tril = linalg.cholesky(F.eye(cov_factor.shape[-1], dtype=loc.dtype) + scaled @ cov_factor)
+        identity = F.eye(cov_factor.shape[-1], dtype=loc.dtype, device=loc.device)
+        self._capacitance_tril = linalg.cholesky(identity + scaled @ cov_factor)
 
     @property
     def mean(self) -> Any:
@@ -76,7 +77,7 @@ class LowRankMultivariateNormal(Distribution):
     def scale_tril(self) -> Any:
         root = self._unbroadcasted_cov_diag.sqrt().unsqueeze(-1)
         scaled = self._unbroadcasted_cov_factor / root
-        factor = linalg.cholesky(scaled @ scaled.mT + F.eye(self._event_shape[0], dtype=self.loc.dtype))
+        factor = linalg.cholesky(scaled @ scaled.mT + F.eye(self._event_shape[0], dtype=self.loc.dtype, device=self.loc.device))
         return self._expand_matrix(root * factor)
 
     @lazy_property
@@ -92,8 +93,8 @@ class LowRankMultivariateNormal(Distribution):
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
         shape = self._extended_shape(sample_shape)
-        eps_factor = _standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc.dtype)
-        eps_diag = _standard_normal(shape, self.loc.dtype)
+        eps_factor = _standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc.dtype, self.loc.device)
+        eps_diag = _standard_normal(shape, self.loc.dtype, self.loc.device)
         low_rank = (self._unbroadcasted_cov_factor @ eps_factor.unsqueeze(-1)).squeeze(-1)
         return self.loc + low_rank + self._unbroadcasted_cov_diag.sqrt() * eps_diag
 

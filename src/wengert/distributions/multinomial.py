@@ -44,7 +44,7 @@ class Multinomial(OfCategorical):
     def sample(self, sample_shape: Any = Size()) -> Any:
         sample_shape = Size(sample_shape)
         indices = self._categorical.sample(Size((self.total_count,)) + sample_shape).movedim(0, -1)
-        counts = F.zeros(self._extended_shape(sample_shape), dtype=given_of(self._categorical).dtype)
+        counts = given_of(self._categorical).new_zeros(self._extended_shape(sample_shape))
         return counts.scatter_add_(-1, indices, F.ones_like(indices, dtype=counts.dtype))
 
     def log_prob(self, value: Any) -> Any:

@@ -34,7 +34,7 @@ def _factor_of_precision(precision: Any) -> Any:
     """Return the lower Cholesky factor of the inverse of a matrix."""
     # If J P J = L L^T, where J reverses the order, then P^-1 = (J L^-T J) (J L^-T J)^T, and J L^-T J is lower triangular.
     upper = linalg.cholesky(precision.flip(-2, -1)).flip(-2, -1).mT
-    return linalg.solve_triangular(upper, F.eye(precision.shape[-1], dtype=precision.dtype), upper=False)
+    return linalg.solve_triangular(upper, F.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device), upper=False)
 
 
 class MultivariateNormal(Distribution):
@@ -101,7 +101,7 @@ class MultivariateNormal(Distribution):
         return self._unbroadcasted_scale_tril.square().sum(-1).expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
-        eps = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
+        eps = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
         return self.loc + (self._unbroadcasted_scale_tril @ eps.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Any) -> Any:

@@ -45,7 +45,7 @@ class Normal(LocationScale, ExponentialFamily):
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
         shape = self._extended_shape(sample_shape)
-        return self.loc + _standard_normal(shape, self.loc.dtype) * self.scale
+        return self.loc + _standard_normal(shape, self.loc.dtype, self.loc.device) * self.scale
 
     def log_prob(self, value: Any) -> Any:
         if self._validate_args:

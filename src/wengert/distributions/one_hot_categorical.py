@@ -53,7 +53,8 @@ class OneHotCategorical(OfCategorical):
     def enumerate_support(self, expand: bool = True) -> Any:
         n = self._event_shape[0]
         batch_shape = self._batch_shape
-        values = F.eye(n, dtype=given_of(self._categorical).dtype).view(n, *[1] * len(batch_shape), n)
+        given = given_of(self._categorical)
+        values = F.eye(n, dtype=given.dtype, device=given.device).view(n, *[1] * len(batch_shape), n)
         return values.expand(n, *batch_shape, n) if expand else values
 
 

@@ -49,7 +49,7 @@ class ExpRelaxedCategorical(Distribution):
         return self._categorical.probs
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
-        u = clamp_probs(F.rand(self._extended_shape(sample_shape), dtype=self.logits.dtype))
+        u = clamp_probs(F.rand(self._extended_shape(sample_shape), dtype=self.logits.dtype, device=self.logits.device))
         return ((self.logits - (-u.log()).log()) / self.temperature).log_softmax(-1)
 
     def log_prob(self, value: Any) -> Any:

@@ -42,7 +42,7 @@ class StudentT(Distribution):
         return finite.masked_fill(self.df <= 2, math.inf).masked_fill(self.df <= 1, math.nan)
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
-        normal = _standard_normal(self._extended_shape(sample_shape), self.df.dtype)
+        normal = _standard_normal(self._extended_shape(sample_shape), self.df.dtype, self.df.device)
         return self.loc + self.scale * normal * (self._chi2.rsample(sample_shape) / self.df).rsqrt()
 
     def log_prob(self, value: Any) -> Any:

@@ -311,7 +311,7 @@ class CorrCholeskyTransform(Transform):
         eps = finfo(x.dtype).eps
         partial = vec_to_tril_matrix(x.tanh().clamp(min=-1 + eps, max=1 - eps), diag=-1)
         rest = (1 - partial.square()).sqrt().cumprod(-1)  # length that is left of each row
-        return (partial + F.eye(partial.shape[-1], dtype=x.dtype)) * pad(rest[..., :-1], (1, 0), value=1)
+        return (partial + F.eye(partial.shape[-1], dtype=x.dtype, device=x.device)) * pad(rest[..., :-1], (1, 0), value=1)
 
     def _inverse(self, y: Any) -> Any:
         rest = pad((1 - y.square().cumsum(-1))[..., :-1], (1, 0), value=1)
@@ -390,7 +390,7 @@ class StickBreakingTransform(_ParameterlessTransform):
 
 def _log_of_remaining(x: Any) -> Any:
     """Logarithms of n, n - 1, ..., 1, for the last dimension n of x. With it, x = 0 breaks the stick into equal parts."""
-    return F.arange(x.shape[-1], 0, -1, dtype=x.dtype).log()
+    return F.arange(x.shape[-1], 0, -1, dtype=x.dtype, device=x.device).log()
 
 
 def _with_longer_last(shape: Any, by: int) -> Any:

@@ -50,7 +50,7 @@ class Uniform(Distribution):
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
         shape = self._extended_shape(sample_shape)
-        return self.low + F.rand(shape, dtype=self.low.dtype) * (self.high - self.low)
+        return self.low + F.rand(shape, dtype=self.low.dtype, device=self.low.device) * (self.high - self.low)
 
     def log_prob(self, value: Any) -> Any:
         if self._validate_args:

@@ -28,23 +28,23 @@ def _is_tensor_like(value: Any) -> bool:
 def broadcast_all(*values: Any) -> tuple[Any, ...]:
     """Return tensors of one shape, to which the values broadcast.
 
-    values: tensors or numbers. A number gets the dtype of the first tensor, or the default dtype if there is no tensor. Raises
-    ValueError for anything else, and RuntimeError if the shapes do not broadcast."""
+    values: tensors or numbers. A number gets the dtype and the device of the first tensor, or the default ones if there is no
+    tensor. Raises ValueError for anything else, and RuntimeError if the shapes do not broadcast."""
     tensors = [value for value in values if _is_tensor_like(value)]
     if len(tensors) < len(values):
         if not all(_is_tensor_like(value) or isinstance(value, Number) for value in values):
             raise ValueError(
                 "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
             )
-        dtype = tensors[0].dtype if tensors else get_default_dtype()
-        values = tuple(value if _is_tensor_like(value) else F.tensor(value, dtype=dtype) for value in values)
+        dtype, device = (tensors[0].dtype, tensors[0].device) if tensors else (get_default_dtype(), None)
+        values = tuple(value if _is_tensor_like(value) else F.tensor(value, dtype=dtype, device=device) for value in values)
     shape = values[0].shape
     return values if all(value.shape == shape for value in values) else tuple(F.broadcast_tensors(*values))
 
 
 def _standard_normal(shape: Any, dtype: Any, device: Any = None) -> Any:
     """Draw from the normal distribution of mean 0 and variance 1."""
-    return F.randn(shape, dtype=dtype)
+    return F.randn(shape, dtype=dtype, device=device)
 
 
 def _sum_rightmost(value: Any, dim: int) -> Any:
@@ -111,7 +111,7 @@ def given_of(distribution: Any) -> Any:
 def enumerate_numbers(distribution: Any, n: int, dtype: Any, expand: bool) -> Any:
     """Return 0, ..., n - 1, the support of a distribution, as enumerate_support does."""
     batch_shape = distribution.batch_shape
-    values = F.arange(n, dtype=dtype).view(-1, *[1] * len(batch_shape))
+    values = F.arange(n, dtype=dtype, device=given_of(distribution).device).view(-1, *[1] * len(batch_shape))
     return values.expand(-1, *batch_shape) if expand else values
 
 

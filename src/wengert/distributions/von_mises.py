@@ -60,9 +60,9 @@ class VonMises(Distribution):
             rho = (tau - (2 * tau).sqrt()) / (2 * k)
             # The quotient cancels for small k; its series does not.
             r = F.where(k < 1e-5, 1 / k + k, (1 + rho.square()) / (2 * rho))
-            found, is_done = F.zeros(shape, dtype=k.dtype), F.zeros(shape, dtype=bool)
+            found, is_done = k.new_zeros(shape), k.new_zeros(shape, dtype=bool)
             while not is_done.all():
-                u1, u2, u3 = F.rand((3, *shape), dtype=k.dtype).unbind()
+                u1, u2, u3 = F.rand((3, *shape), dtype=k.dtype, device=k.device).unbind()
                 z = (math.pi * u1).cos()
                 f = (1 + r * z) / (r + z)
                 c = k * (r - f)

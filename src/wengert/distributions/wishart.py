@@ -56,7 +56,7 @@ class Wishart(ExponentialFamily):
         super().__init__(batch_shape, matrix.shape[-2:], validate_args=validate_args)
         self._unbroadcasted_scale_tril = factor_of(name, matrix)
         # The squared diagonal of Bartlett's factor.
-        self._chi2 = Chi2(self.df.unsqueeze(-1) - F.arange(n, dtype=df.dtype))
+        self._chi2 = Chi2(self.df.unsqueeze(-1) - F.arange(n, dtype=df.dtype, device=df.device))
 
     def _part_shape(self, name: str, batch_shape: Size) -> Size:
         return batch_shape + self._event_shape[:1]
@@ -127,7 +127,7 @@ class Wishart(ExponentialFamily):
         n = self._event_shape[-1]
         noise = self._chi2.rsample(sample_shape).sqrt().diag_embed()
         rows, columns = F.tril_indices(n, n, -1)
-        below = F.randn((*sample_shape, *self._batch_shape, n * (n - 1) // 2), dtype=noise.dtype)
+        below = F.randn((*sample_shape, *self._batch_shape, n * (n - 1) // 2), dtype=noise.dtype, device=noise.device)
         noise[..., rows, columns] = below
         factor = self._unbroadcasted_scale_tril @ noise
         return factor @ factor.mT
@@ -146,7 +146,7 @@ class Wishart(ExponentialFamily):
 
     def entropy(self) -> Any:
         n, df = self._event_shape[-1], self.df
-        digammas = F.digamma(df.unsqueeze(-1) / 2 - F.arange(n, dtype=df.dtype) / 2).sum(-1)
+        digammas = F.digamma(df.unsqueeze(-1) / 2 - F.arange(n, dtype=df.dtype, device=df.device) / 2).sum(-1)
         # Mean of the logarithm of the determinant.
         mean_log_det = digammas + n * math.log(2) + 2 * half_log_det(self._unbroadcasted_scale_tril)
         return self._normalizer() - (df - n - 1) / 2 * mean_log_det + df * n / 2

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import backend_for, backend_of, device_name, is_array, move, to_host
+from wengert.backends.selection import backend_for, backend_of, cuda_is_available, device_name, is_array, move, to_host
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap, wrap_as
 from wengert.ops.indices import raw
@@ -124,10 +124,17 @@ def from_numpy(ndarray):
     return wrap(array_of(ndarray))
 
 
+_DLPACK_CUDA = 2  # DLPack's number for memory of CUDA
+
+
 @creation()
 def from_dlpack(ext_tensor, *, device=None, copy=None):
-    """A tensor that shares the memory of another library's object, through DLPack. copy=True copies instead."""
-    array = np.from_dlpack(ext_tensor)
+    """A tensor that shares the memory of another library's object, through DLPack. copy=True copies instead.
+
+    The tensor lies where the object lies: in main memory or on a GPU."""
+    on_gpu = hasattr(ext_tensor, "__dlpack_device__") and ext_tensor.__dlpack_device__()[0] == _DLPACK_CUDA
+    array = (backend_for("cuda") if on_gpu else np).from_dlpack(ext_tensor)
+    device = device_name(array) if device is None else device
     return tensor_from("from_dlpack", array.copy() if copy else array, {"device": device})
 
 
@@ -567,26 +574,34 @@ def _is_size(x: Any) -> bool:
 
 
 class _TypedMeta(type):
-    """Metaclass of legacy classes such as FloatTensor: a call constructs a tensor of the dtype, isinstance compares dtypes."""
+    """Metaclass of legacy classes such as FloatTensor and cuda.FloatTensor: a call constructs a tensor of the dtype and device.
+
+    isinstance compares dtypes and types of devices."""
 
     dtype: Any
+    device_type: str
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
-        return legacy_tensor(TensorBase, args, options, cls.dtype)
+        if cls.device_type == "cpu":
+            return legacy_tensor(TensorBase, args, options, cls.dtype)
+        if not cuda_is_available():
+            raise errors.DtypeError(f"type {cls.__module__}.{cls.__name__} not available: there is no GPU, or CuPy is missing.")
+        return legacy_tensor(TensorBase, args, options, cls.dtype).cuda()
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, TensorBase) and instance._array.dtype == cls.dtype
+        return isinstance(instance, TensorBase) and instance._array.dtype == cls.dtype and instance.device.type == cls.device_type
 
 
-def _typed_class(d: Any) -> Any:
-    """Return the legacy class of a dtype, such as FloatTensor."""
+def typed_class(d: Any, device_type: str = "cpu") -> Any:
+    """Return the legacy class of a dtype and a type of devices, such as FloatTensor."""
     name = f"{d.scalar_name}Tensor"
     doc = f"Legacy constructor of {d!r} tensors: {name}(2, 3) is uninitialised, {name}([1, 2]) holds the values 1 and 2."
-    return _TypedMeta(name, (), {"__doc__": doc, "dtype": d})
+    names = {"__doc__": doc, "dtype": d, "device_type": device_type}
+    return _TypedMeta(name, (), names if device_type == "cpu" else {**names, "__module__": f"torch.{device_type}"})
 
 
 for _d in (
     dtypes.float32, dtypes.float64, dtypes.float16, dtypes.int64, dtypes.int32, dtypes.int16, dtypes.int8, dtypes.uint8,
     dtypes.bool_, dtypes.bfloat16,
 ):  # fmt: skip
-    creation()(_typed_class(_d))
+    creation()(typed_class(_d))

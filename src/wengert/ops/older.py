@@ -16,7 +16,7 @@ from wengert.core.tensor import TensorBase, wrap
 from wengert.ops.faces import tensor_face
 from wengert.ops.indices import checked
 from wengert.ops.inplace import unrecorded_write
-from wengert.ops.options import dtype_of_type
+from wengert.ops.options import place_and_dtype
 from wengert.ops.registry import plain
 
 F: Any = tensor_face
@@ -59,7 +59,7 @@ def set_default_tensor_type(t):
         "torch.set_default_device() as alternatives.",
         stacklevel=user_level(),
     )
-    dtypes.set_default_dtype(dtype_of_type(t))
+    dtypes.set_default_dtype(place_and_dtype(t)[1])
 
 
 @plain()
@@ -68,7 +68,7 @@ def typename(obj):
 
     The name has the module in front unless that is builtins."""
     if isinstance(obj, TensorBase):
-        return dtypes.legacy_type_name(obj._array.dtype)
+        return obj.type()
     cls = type(obj)
     return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
 

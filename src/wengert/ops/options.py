@@ -44,14 +44,19 @@ def numpy_dtype(dtype: Any) -> Any:
     return dtypes.as_numpy_dtype(dtype)
 
 
-def dtype_of_type(name: Any) -> Any:
-    """Return the dtype of a legacy tensor type, "torch.FloatTensor" or the class FloatTensor. A dtype is returned as is."""
-    if isinstance(name, str):
+def place_and_dtype(kind: Any) -> tuple[str | None, Any]:
+    """Return the type of device and the dtype of a legacy tensor type: of "torch.cuda.FloatTensor" or of its class.
+
+    A dtype, and a dtype's name, say nothing of a device."""
+    if isinstance(kind, str):
         for d in dtypes.DTYPES:
-            if name in (dtypes.legacy_type_name(d), repr(d)):
-                return d
-        raise errors.ElementError(f"invalid type: '{name}'")
-    return getattr(name, "dtype", name)
+            if kind == repr(d):
+                return None, d
+            for place in ("cpu", "cuda"):
+                if kind == dtypes.legacy_type_name(d, place):
+                    return place, d
+        raise errors.ElementError(f"invalid type: '{kind}'")
+    return getattr(kind, "device_type", None), getattr(kind, "dtype", kind)
 
 
 def sizes_of(op: str, args: tuple, size: Any = None) -> tuple[int, ...]:

@@ -171,10 +171,10 @@ def _direction(gradient: Any, changes: list[Any], moves: list[Any], ro: list[Any
     found, weights = gradient.neg(), []
     for change, moved, factor in zip(reversed(changes), reversed(moves), reversed(ro), strict=True):
         weights.append(moved.dot(found) * factor)
-        found.add_(change, alpha=-weights[-1])
+        found.add_(change, alpha=-float(weights[-1]))
     found = found * scale
     for change, moved, factor, weight in zip(changes, moves, ro, reversed(weights), strict=True):
-        found.add_(moved, alpha=weight - change.dot(found) * factor)
+        found.add_(moved, alpha=float(weight - change.dot(found) * factor))
     return found, weights[::-1]
 
 

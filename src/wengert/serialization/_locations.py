@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import errors
+from wengert.backends.selection import backend_for, cuda_is_available
 from wengert.devices import device
 
 Tagger = Callable[[Any], "str | None"]
 Deserializer = Callable[[Any, str], Any]
 
 
-def _cpu_tag(storage: Any) -> str | None:
-    return "cpu" if storage.device.type == "cpu" else None
+def _tag(storage: Any) -> str | None:
+    return str(storage.untyped()._location)
 
 
 def _cpu_deserialize(storage: Any, location: str) -> Any:
@@ -22,6 +23,15 @@ def _cpu_deserialize(storage: Any, location: str) -> Any:
 
 def _other_deserialize(storage: Any, location: str) -> Any:
     kind = location.split(":")[0]
+    if kind == "cuda" and cuda_is_available():
+        count, index = backend_for("cuda").device_count(), device(location).index or 0
+        if index >= count:
+            raise errors.DeviceError(
+                f"Attempting to deserialize object on CUDA device {index} but torch.cuda.device_count() is {count}. "
+                "Please use torch.load with map_location to map your storages to an existing device."
+            )
+        storage.untyped()._location = f"cuda:{index}"
+        return storage
     if kind in ("cuda", "mps", "xpu", "hpu"):
         what = f"torch.{kind}.is_available() is False" if kind != "mps" else "torch.backends.mps.is_available() is False"
         raise errors.DeviceError(
@@ -34,7 +44,7 @@ def _other_deserialize(storage: Any, location: str) -> Any:
 
 
 _registry: list[tuple[int, Tagger, Deserializer]] = [
-    (10, _cpu_tag, _cpu_deserialize), (20, lambda storage: None, _other_deserialize),
+    (10, _tag, _cpu_deserialize), (20, lambda storage: None, _other_deserialize),
 ]  # fmt: skip
 
 

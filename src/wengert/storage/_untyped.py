@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import device_name
 from wengert.core.relocation import (
     bytes_of,
     is_resizable,
@@ -26,7 +27,11 @@ from wengert.kernels.memory import address_of, owner_of
 _storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()  # those alive, by the id of their root
 
 def storage_of(array: Any) -> UntypedStorage:
-    """Return the storage in which an array of a tensor lies: one object for all arrays of that memory."""
+    """Return the storage in which an array of a tensor lies: one object for all arrays of that memory.
+
+    Raises RuntimeError for arrays on a GPU."""
+    if device_name(array) != "cpu":
+        raise errors.DeviceError(f"storages are in main memory, and a tensor lies on {device_name(array)}. Hint: x.cpu()")
     root = owner_of(array)
     found = _storages.get(id(root))
     return UntypedStorage._of(root) if found is None or found._root is not root else found
@@ -50,10 +55,11 @@ class UntypedStorage:
     (True, 16)
     """
 
-    __slots__ = ("__weakref__", "_filename", "_root")
+    __slots__ = ("__weakref__", "_filename", "_location", "_root")
 
     is_cuda = is_hpu = is_sparse = is_sparse_csr = False
     _filename: str | None
+    _location: str  # where the tensor of a file lies: "cpu" or "cuda:0". The storage itself lies in main memory.
     _root: Any
 
     def __new__(cls, data: Any = 0, *, device: Any = None) -> UntypedStorage:
@@ -78,6 +84,7 @@ class UntypedStorage:
         storage = object.__new__(cls)
         storage._root = root
         storage._filename = None
+        storage._location = "cpu"
         _storages[id(root)] = storage
         return storage
 
