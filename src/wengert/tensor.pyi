@@ -1387,7 +1387,7 @@ class Tensor(TensorBase):
     @overload
     def to(self, other: Tensor, non_blocking: _bool = False, copy: _bool = False, *, memory_format: Any = None) -> Tensor: ...
     def type(self, dtype: Any=None, non_blocking: _bool=False, **old: Any) -> Any:
-        """Return the legacy name of the type, "torch.FloatTensor". Given a dtype or such a name, return the tensor cast to it."""
+        """Return the legacy name of the type, "torch.FloatTensor" or "torch.cuda.FloatTensor"."""
     def type_as(self, other: Tensor) -> Tensor:
         """Return the tensor cast to the dtype of other."""
     def cpu(self, *, memory_format: Any=None, **old: Any) -> Tensor:
