@@ -589,7 +589,9 @@ class _TypedMeta(type):
         return legacy_tensor(TensorBase, args, options, cls.dtype).cuda()
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, TensorBase) and instance._array.dtype == cls.dtype and instance.device.type == cls.device_type
+        if not isinstance(instance, TensorBase) or instance._array.dtype != cls.dtype:
+            return False
+        return device_name(instance._array).startswith(cls.device_type)
 
 
 def typed_class(d: Any, device_type: str = "cpu") -> Any:

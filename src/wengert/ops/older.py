@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import device_name
 from wengert._forks import import_late
 from wengert.backends.selection import backend_of
 from wengert.core.stacks import user_level
@@ -68,7 +69,7 @@ def typename(obj):
 
     The name has the module in front unless that is builtins."""
     if isinstance(obj, TensorBase):
-        return obj.type()
+        return dtypes.legacy_type_name(obj._array.dtype, device_name(obj._array).partition(":")[0])
     cls = type(obj)
     return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
 
