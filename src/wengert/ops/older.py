@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import device_name
 from wengert._forks import import_late
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, device_name
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
 from wengert.ops.faces import tensor_face
