@@ -155,9 +155,9 @@ class ConversionMembers:
 
 
 def _check_old(method: str, old: dict[str, Any]) -> None:
-    """Raise TypeError for keywords other than async, which torch once had."""
+    """Raise TypeError for keywords other than async, which torch once had, and non_blocking, as which compat reads it."""
     for name in old:
-        if name != "async":
+        if name not in ("async", "non_blocking"):
             raise errors.unexpected_keyword(method, name)
 
 
