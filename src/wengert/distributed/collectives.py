@@ -34,8 +34,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-def root_of(call: str, group: ProcessGroup, rank: int | None, group_rank: int | None) -> int:
-    """Return the rank in the group that a call names, by its global rank or the one in the group. Raises torch's errors."""
+def root_of(call: str, group: ProcessGroup, rank: int | None, group_rank: int | None, default: int | None = None) -> int:
+    """Return the rank in the group that a call names, by its global rank or the one in the group. Raises torch's errors.
+
+    default: the global rank if the call names none; None if it must name one."""
+    if rank is None and group_rank is None:
+        rank = default
     if group_rank is not None:
         if rank is not None:
             raise ValueError("Can't specify both group_rank and global_rank")
@@ -47,6 +51,14 @@ def root_of(call: str, group: ProcessGroup, rank: int | None, group_rank: int | 
     if rank not in group.ranks:
         raise errors.DistError(f"{call}: invalid root rank: {rank}")
     return group.ranks.index(rank)
+
+
+def check_roots_list(given: Any, is_root: bool, name: str, side: str) -> None:
+    """Raise torch's ValueError unless the root gives a list, and no other rank does. side: what the root is, for the message."""
+    if is_root and not given:
+        raise ValueError(f"Argument ``{name}`` must be specified on {side} rank.")
+    if given and not is_root:
+        raise ValueError(f"Argument ``{name}`` must NOT be specified on non-{side} ranks.")
 
 
 def _average(array: Any, op: Any, size: int) -> None:
@@ -157,15 +169,12 @@ def gather(
     found = member_group(group, "gather")
     if found is None:
         return None
-    root = root_of("gather", found, 0 if dst is None and group_dst is None else dst, group_dst)
+    root = root_of("gather", found, dst, group_dst, 0)
     is_root = found.rank() == root
-    if is_root:
-        if not gather_list:
-            raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
+    check_roots_list(gather_list, is_root, "gather_list", "destination")
+    if gather_list:
         check_tensors(gather_list, "gather_list")
         check_list("gather", gather_list, tensor, found, "output")
-    elif gather_list:
-        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
     sent = as_bytes(readable(tensor))
     rows = np.empty((found.size(), tensor.numel()), tensor._array.dtype) if is_root else None
     return run(
@@ -191,15 +200,12 @@ def scatter(
     found = member_group(group, "scatter")
     if found is None:
         return None
-    root = root_of("scatter", found, 0 if src is None and group_src is None else src, group_src)
+    root = root_of("scatter", found, src, group_src, 0)
     is_root = found.rank() == root
-    if is_root:
-        if not scatter_list:
-            raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
+    check_roots_list(scatter_list, is_root, "scatter_list", "source")
+    if scatter_list:
         check_tensors(scatter_list, "scatter_list")
         check_list("scatter", scatter_list, tensor, found, "input")
-    elif scatter_list:
-        raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
     writable(tensor, "scatter")
     sent = as_bytes(_rows(scatter_list or ())) if is_root else None
     array, finish = received(tensor)
@@ -317,13 +323,13 @@ def all_to_all(output_tensor_list: list[Any], input_tensor_list: list[Any], grou
     for tensor in output_tensor_list:
         writable(tensor, "all_to_all")
     sent = np.concatenate([readable(tensor) for tensor in input_tensor_list])
-    target = np.empty(sum([tensor.numel() for tensor in output_tensor_list]), sent.dtype)
+    gives = [tensor.numel() for tensor in input_tensor_list]
     takes = [tensor.numel() for tensor in output_tensor_list]
+    target = np.empty(sum(takes), sent.dtype)
 
     def end() -> None:
         _write_rows(output_tensor_list, np.split(target, np.cumsum(takes)[:-1]))
 
-    gives = [tensor.numel() for tensor in input_tensor_list]
     return _exchange("all_to_all", sent, target, gives, takes, input_tensor_list[0].dtype, end, output_tensor_list, found, async_op)
 
 
@@ -346,13 +352,13 @@ def all_to_all_single(
         return None
     check_same("all_to_all_single", output, output.shape, input)
     writable(output, "all_to_all_single")
-    gives, takes = _splits(input, input_split_sizes, found), _splits(output, output_split_sizes, found)
+    gives, takes = _counts(input, input_split_sizes, found), _counts(output, output_split_sizes, found)
     array, finish = received(output)
     return _exchange("all_to_all_single", readable(input), array, gives, takes, input.dtype, finish, [output], found, async_op)
 
 
-def _splits(tensor: Any, sizes: Sequence[int] | None, group: ProcessGroup) -> list[int]:
-    """Return the numbers of elements of the parts of a tensor."""
+def split_lengths(tensor: Any, sizes: Sequence[int] | None, group: ProcessGroup) -> list[int]:
+    """Return the lengths of the ranks' parts of a tensor along its first dimension: sizes, or equal ones. Raises torch's errors."""
     length = tensor.shape[0] if tensor.ndim else 0
     if not sizes:
         if tensor.ndim == 0 or length % group.size():
@@ -362,8 +368,14 @@ def _splits(tensor: Any, sizes: Sequence[int] | None, group: ProcessGroup) -> li
         raise errors.ShapeError("Number of tensor splits not equal to group size")
     if sum(sizes) != length:
         raise errors.ShapeError("Split sizes doesn't match total dim 0 size")
-    row = tensor.numel() // length if length else 0
-    return [size * row for size in sizes]
+    return list(sizes)
+
+
+def _counts(tensor: Any, sizes: Sequence[int] | None, group: ProcessGroup) -> list[int]:
+    """Return the numbers of elements of the ranks' parts of a tensor."""
+    lengths = split_lengths(tensor, sizes, group)
+    row = tensor.numel() // sum(lengths) if sum(lengths) else 0
+    return [length * row for length in lengths]
 
 
 def _exchange(

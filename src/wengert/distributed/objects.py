@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core.tensor import wrap
-from wengert.distributed.collectives import all_gather_into_tensor, broadcast, root_of, scatter
+from wengert.distributed.collectives import all_gather_into_tensor, broadcast, check_roots_list, root_of, scatter
 from wengert.distributed.point_to_point import recv, send
 from wengert.distributed.process_group import ProcessGroup, member_group
 
@@ -52,11 +52,8 @@ def gather_object(
     found = member_group(group, "gather_object")
     if found is None:
         return
-    is_root = found.rank() == root_of("gather_object", found, 0 if dst is None and group_dst is None else dst, group_dst)
-    if is_root and not object_gather_list:
-        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    if not is_root and object_gather_list:
-        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
+    is_root = found.rank() == root_of("gather_object", found, dst, group_dst, 0)
+    check_roots_list(object_gather_list, is_root, "gather_list", "destination")
     if is_root:
         _check_length(object_gather_list, found.size())
     rows = _gather_pickles(obj, found)
@@ -71,7 +68,7 @@ def broadcast_object_list(
     found = member_group(group, "broadcast_object_list")
     if found is None:
         return
-    root = root_of("broadcast_object_list", found, 0 if src is None and group_src is None else src, group_src)
+    root = root_of("broadcast_object_list", found, src, group_src, 0)
     is_root = found.rank() == root
     mine = _pickled(object_list) if is_root else None
     length = wrap(np.array([len(object_list), 0 if mine is None else mine.size]))
@@ -96,7 +93,7 @@ def scatter_object_list(
         return
     if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
         raise ValueError("Expected argument scatter_object_output_list to be a list of size at least 1.")
-    root = root_of("scatter_object_list", found, 0 if src is None and group_src is None else src, group_src)
+    root = root_of("scatter_object_list", found, src, group_src, 0)
     is_root = found.rank() == root
     lengths, rows = _lengths(found.size()), []
     if is_root:

@@ -11,6 +11,7 @@ from typing import Any
 
 from wengert import distributed, errors
 from wengert.autograd.function import Function
+from wengert.distributed.collectives import split_lengths
 from wengert.distributed.process_group import ProcessGroup, default_group, resolve
 from wengert.distributed.reduce_op import ReduceOp
 from wengert.ops import OPS
@@ -219,7 +220,6 @@ def all_to_all_single(
     output: a tensor of the result's shape, not written. The split sizes are as in distributed.all_to_all_single.
     Derivative: the cotangent's parts, sent back where the elements came from."""
     found = _group(group, "all_to_all_single")
-    takes = output_split_sizes or [output.shape[0] // found.size()] * found.size()
-    gives = input_split_sizes or [input.shape[0] // found.size()] * found.size()
+    takes, gives = split_lengths(output, output_split_sizes, found), split_lengths(input, input_split_sizes, found)
     parts = all_to_all(output.split(takes), input.split(gives), found)
     return OPS["cat"].function(parts, dim=0)
