@@ -147,6 +147,10 @@ def groups() -> None:
     assert dist.get_world_size(subgroup) == 2 and len(made) == size // 2 and dist.get_backend() == "mpi"
     dist.destroy_process_group(mine)
     refused(lambda: dist.all_reduce(x, group=mine), dist.DistBackendError, "destroyed")
+    refused(lambda: dist.destroy_process_group(mine), ValueError, "Invalid process group specified")
+    dist.destroy_process_group(other)  # this rank is not in it, so it keeps its groups
+    dist.all_reduce(x)
+    assert dist.get_pg_count() == 2
     dist.destroy_process_group()
     assert not dist.is_initialized()
     dist.init_process_group("gloo", world_size=size, rank=rank)

@@ -483,12 +483,17 @@ def new_subgroups(
 
 
 def destroy_process_group(group: Any = None) -> None:
-    """Give up a group, or all groups if None. init_process_group can then be called again."""
+    """Give up a group, or all groups if None or the default group: init_process_group can then be called again.
+
+    Nothing happens in a process that is not in the group. Raises ValueError for a group that was given up before."""
     if not is_initialized():
         raise AssertionError("Process group cannot be None")
     found = resolve(group)
-    given_up = list(_groups) if found is None or found is _World.WORLD else [found]
-    for one in given_up:
+    if found is None:
+        return
+    if found not in _groups:
+        raise ValueError("Invalid process group specified")
+    for one in list(_groups) if found is _World.WORLD else [found]:
         one.is_destroyed = True
         _groups.remove(one)
     if found is _World.WORLD:
