@@ -186,3 +186,15 @@ def test_recordings_are_right_once_overriding_has_begun():
     run = f"\n        sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {str(Path(__file__).with_name('test_compile.py'))!r}]))"
     done = subprocess.run([sys.executable, "-c", begin + run], capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False)
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_a_name_that_held_none_and_is_deleted_is_seen():
+    settings = module()
+    settings.k = None
+    fn = torch.compile(lambda t: t if settings.k is None else t * settings.k)
+    x = torch.ones(2)
+    for _ in range(3):
+        assert fn(x + 1).tolist() == [2.0, 2.0]
+    del settings.k
+    with pytest.raises(AttributeError, match="k"):
+        fn(x + 1)

@@ -53,7 +53,7 @@ def still_holds(container: Any, keys: Any, values: tuple[Any, ...], by_name: boo
     """Whether a cell, list or dict holds exactly these objects, at these keys. by_name: whether a dict has them at these keys,
     among others. A container of another type holds what it held only if it was, and is, empty."""
     if by_name:
-        return all(map(operator.is_, map(container.get, keys), values))
+        return all(key in container and container[key] is value for key, value in zip(keys, values, strict=True))
     if isinstance(container, CellType):
         try:
             return container.cell_contents is values[0]
