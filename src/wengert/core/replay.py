@@ -25,30 +25,20 @@ GRAD = 2  # .grad of the tensor `key`, or of the argument with the number `key`
 
 
 def fits(arguments: tuple[Any, ...], patterns: list[Any]) -> bool:
-    """Whether arguments are like those of a recording.
-
-    A pattern is a tuple (class, array, requires_grad, is_leaf) for a tensor, float for a number that may be any, or (value,)."""
+    """Whether arguments are like those of a recording. patterns: a tuple (class, array, requires_grad, is_leaf) for each tensor."""
     if len(arguments) != len(patterns):
         return False
     for i in range(len(patterns)):
-        x = arguments[i]
         pattern = patterns[i]
-        if pattern is float:
-            if type(x) is not float:
-                return False
-        elif len(pattern) == 1:
-            if x is not pattern[0]:
-                return False
-        else:
-            if type(x) is not pattern[0]:
-                return False
-            tensor = x
-            if tensor._requires_grad != pattern[2] or (tensor._grad_fn is None) != pattern[3]:
-                return False
-            if not same_layout(tensor._array, pattern[1]):
-                return False
-            if tensor._view is not None and tensor._view.physical is not None:
-                return False
+        if type(arguments[i]) is not pattern[0]:
+            return False
+        tensor = arguments[i]
+        if tensor._requires_grad != pattern[2] or (tensor._grad_fn is None) != pattern[3]:
+            return False
+        if not same_layout(tensor._array, pattern[1]):
+            return False
+        if tensor._view is not None and tensor._view.physical is not None:
+            return False
     return True
 
 
