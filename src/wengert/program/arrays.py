@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from wengert.kernels import compiled
 from wengert.kernels.memory import address_of, bounds_of
-from wengert.program.form import Storage, Value
+from wengert.program.form import COMPUTED, Layout, Storage, Value
 
+LINE = 64  # bytes of a line of the cache, where arenas and the storages in them begin
 _extent: Any = compiled("extent")
 
 
@@ -24,6 +26,29 @@ def new_memory(storage: Storage) -> Any:
     if plain.strides == storage.strides:
         return plain
     return place(storage, np.empty(storage.nbytes, np.uint8), 0)
+
+
+def aligned(nbytes: int) -> Any:
+    """Return new memory of at least nbytes bytes, as an array of bytes that begins at a line of the cache."""
+    memory = np.empty(nbytes + LINE, np.uint8)
+    return memory[-address_of(memory) % LINE :]
+
+
+def strides_in_order(shape: tuple[int, ...], dtype: Any) -> tuple[int, ...]:
+    """Return the strides of an array in row-major order, in bytes."""
+    return tuple([dtype.itemsize * prod(shape[i + 1 :]) for i in range(len(shape))])
+
+
+def is_in_order(value: Value) -> bool:
+    """Whether the elements of a value follow each other in memory, row by row."""
+    expected = strides_in_order(value.shape, value.dtype)
+    return all(s == e for s, e, n in zip(value.strides, expected, value.shape, strict=True) if n > 1)
+
+
+def computed_in_order(number: int, shape: tuple[int, ...], dtype: Any) -> Value:
+    """Return the whole value of a new computed storage in row-major order. number: of the storage."""
+    layout = Layout(shape, strides_in_order(shape, dtype), dtype)
+    return Value(Storage(number, COMPUTED, None, prod(shape) * dtype.itemsize, 0, layout), 0, *layout)
 
 
 def place(storage: Storage, memory: Any, offset: int) -> Any:

@@ -14,11 +14,11 @@ from wengert.program.c_forms import Access, Cell, accesses_read, c_type
 from wengert.program.c_nests import WRITERS, write_cells
 from wengert.program.c_text import Body, prelude
 from wengert.program.form import Storage
+from wengert.program.memory import Arena, rounded
 
 MOST_CELLS = 300  # pointwise forms of a nest; compilers take more than linear time for longer ones
 _WINDOW = 64  # nests that a pointwise form may overtake
 MOST_CALLS = 400  # calls of nests that are written out; longer programs have a table
-ALIGNMENT = 64
 
 
 def _shares_loops(x: Any) -> bool:
@@ -90,7 +90,6 @@ class Memory:
         self.given: list[Storage] = []
         self.arena: dict[Storage, int] = {}
         self.registers: set[Storage] = set()
-        self.nbytes = 0
         first: dict[Storage, int] = {}
         last: dict[Storage, int] = {}
         for i, nest in enumerate(nests):
@@ -107,8 +106,8 @@ class Memory:
         self._plan(first, last)
 
     def _plan(self, first: dict[Storage, int], last: dict[Storage, int]) -> None:
-        """Give each storage of the arena the first free place that is large enough, from its first to its last nest."""
-        free: list[tuple[int, int]] = []  # (offset, size)
+        """Give each storage that is neither given nor in registers a place in the arena, from its first to its last nest."""
+        arena = Arena()
         ending: dict[int, list[Storage]] = {}
         n = 0
         for s, i in first.items():  # in the order of their first nests
@@ -116,39 +115,17 @@ class Memory:
                 continue
             while n < i:
                 for done in ending.pop(n, ()):
-                    free = _joined([*free, (self.arena[done], _size(done))])
+                    arena.give(self.arena[done], rounded(done.nbytes))
                 n += 1
-            size = _size(s)
-            for k, (offset, room) in enumerate(free):
-                if room >= size:
-                    free[k : k + 1] = [(offset + size, room - size)] if room > size else []
-                    break
-            else:
-                offset = self.nbytes
-                self.nbytes += size
-            self.arena[s] = offset
+            self.arena[s] = arena.take(rounded(s.nbytes))
             ending.setdefault(last[s], []).append(s)
+        self.nbytes = arena.size
 
     def place(self, s: Storage) -> tuple[int, int]:
         """Return the number of the memory (0 is the arena) and the offset of a storage's first element in it."""
         if s in self._numbers:
             return self._numbers[s] + 1, 0
         return 0, self.arena[s] + s.before
-
-
-def _size(s: Storage) -> int:
-    return -(-max(s.nbytes, 1) // ALIGNMENT) * ALIGNMENT
-
-
-def _joined(free: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return free places, sorted, with neighbours joined."""
-    found: list[tuple[int, int]] = []
-    for offset, size in sorted(free):
-        if found and sum(found[-1]) == offset:
-            found[-1] = found[-1][0], found[-1][1] + size
-        else:
-            found.append((offset, size))
-    return found
 
 
 def _stays_inside(nest: Nest, s: Storage) -> bool:

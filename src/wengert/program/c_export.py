@@ -13,8 +13,9 @@ from wengert import errors
 from wengert.core.replay import leaf_of
 from wengert.core.tensor import TensorBase, wrap
 from wengert.program import form
+from wengert.program.arrays import computed_in_order, strides_in_order
 from wengert.program.c_code import Source, file_of
-from wengert.program.c_forms import c_type, copy_form, forms_of, strides_in_order
+from wengert.program.c_forms import c_type, copy_form, forms_of
 from wengert.program.c_steps import parts_of
 from wengert.program.c_text import literal
 from wengert.program.form import Instruction, Program, Storage, Value
@@ -33,10 +34,9 @@ class Export:
         forms = [y for x in instructions for part in _all_parts(x) for y in _forms_of(part)]
         self.outputs: list[tuple[Storage, Value]] = []
         for value in _results(program, instructions):
-            storage = Storage(-1 - len(self.outputs), form.COMPUTED, None, _nbytes(value), 0, _Plain(value))
-            target = Value(storage, 0, value.shape, strides_in_order(value.shape, value.dtype), value.dtype)
+            target = computed_in_order(-1 - len(self.outputs), value.shape, value.dtype)
             forms += copy_form(target, value) or []
-            self.outputs.append((storage, value))
+            self.outputs.append((target.storage, value))
         made = {s for s, _ in self.outputs}
         self.source = Source(f"{name}_run", forms, lambda s: s.kind != form.COMPUTED or s in made)
         self.inputs = [s for s in program.storages if s.kind == form.INPUT]
@@ -124,18 +124,6 @@ static double error(double found, double expected) {
     return difference == difference ? difference : INFINITY;
 }
 """
-
-
-class _Plain:
-    """What Storage needs to know of an array in row-major order."""
-
-    def __init__(self, value: Value) -> None:
-        self.shape, self.dtype = value.shape, value.dtype
-        self.strides = strides_in_order(value.shape, value.dtype)
-
-
-def _nbytes(value: Value) -> int:
-    return prod(value.shape) * int(value.dtype.itemsize)
 
 
 def _all_parts(x: Instruction) -> list[Instruction]:

@@ -19,8 +19,9 @@ from wengert.kernels.memory import address_of
 from wengert.ops.fuse import INEXACT, to_c, trace_call
 from wengert.ops.registry import Operation
 from wengert.program import form
+from wengert.program.arrays import is_in_order, strides_in_order
 from wengert.program.form import CONSTANT, Instruction, Storage, Value
-from wengert.program.lowering import kernel_of
+from wengert.program.lowering import has_number, kernel_of
 
 LARGEST_PRODUCT = 1 << 15  # multiplications; the runner's kernels do larger products, on several threads
 LONGEST_SUM = 4096  # elements of one sum; the runner's kernels add longer rows pairwise
@@ -239,18 +240,13 @@ def _dtype_of(x: Instruction) -> Any:
 
 def _find_dtype(x: Instruction) -> Any:
     stand_ins = [np.ones([1] * min(len(v.shape), 1), v.dtype) if isinstance(v, Value) else v for v in x.inputs]
-    numbers = [v for v in stand_ins if not isinstance(v, np.ndarray)]
-    if not (x.keeps_numbers and len(stand_ins) == 2 and len(numbers) == 1 and _keeps(numbers[0], stand_ins)):
+    if not (x.keeps_numbers and len(stand_ins) == 2 and has_number(stand_ins)):
         try:
             stand_ins = promote(x.op, stand_ins)
         except Exception:  # an operand that the operation refuses: the runner raises its error
             return None
     dtypes = {v.dtype for v in stand_ins if isinstance(v, np.ndarray)}
     return dtypes.pop() if len(dtypes) == 1 else None
-
-
-def _keeps(number: Any, operands: list[Any]) -> bool:
-    return type(number) in (int, float) and any(isinstance(v, np.ndarray) and v.dtype.kind == "f" for v in operands)
 
 
 def _template(x: Instruction, dtype: Any) -> tuple[Template, list[str]] | None:
@@ -311,20 +307,9 @@ def _duplicate(x: Instruction, parameters: Any) -> list[Any] | None:
 
 def _reshape(x: Instruction, parameters: Any) -> list[Any] | None:
     source, out = x.inputs[0], x.outputs[0]
-    if not isinstance(source, Value) or not _is_in_order(out):
+    if not isinstance(source, Value) or not is_in_order(out):
         return None
     return copy_form(Value(out.storage, out.offset, source.shape, strides_in_order(source.shape, out.dtype), out.dtype), source)
-
-
-def strides_in_order(shape: tuple[int, ...], dtype: Any) -> tuple[int, ...]:
-    """Return the strides of an array in row-major order, in bytes."""
-    return tuple([dtype.itemsize * prod(shape[i + 1 :]) for i in range(len(shape))])
-
-
-def _is_in_order(v: Value) -> bool:
-    """Whether the elements follow each other in memory, row by row."""
-    expected = strides_in_order(v.shape, v.dtype)
-    return all(s == e for s, e, n in zip(v.strides, expected, v.shape, strict=True) if n > 1)
 
 
 def _zeros(x: Instruction, parameters: Any) -> list[Any] | None:

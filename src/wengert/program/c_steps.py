@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from wengert.kernels.memory import address_of
 from wengert.program import form
-from wengert.program.c_code import ALIGNMENT, Source, file_of
+from wengert.program.arrays import aligned
+from wengert.program.c_code import Source, file_of
 from wengert.program.c_forms import forms_of
 from wengert.program.c_library import Build
 from wengert.program.form import Instruction, Storage, Value
@@ -32,8 +31,7 @@ class CFunction:
         self._function = function
         self._pointer = ctypes.c_void_p
         self.address = ctypes.cast(self._function, ctypes.c_void_p).value
-        memory = np.empty(source.memory.nbytes + ALIGNMENT, np.uint8)
-        self.arena = memory[-address_of(memory) % ALIGNMENT :]
+        self.arena = aligned(source.memory.nbytes)
 
     def __call__(self, *arrays: Any) -> None:
         pointers = [address_of(self.arena), *map(address_of, arrays)]

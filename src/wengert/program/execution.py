@@ -21,10 +21,10 @@ from wengert.core.tensor import TensorBase, wrap
 from wengert.core.views import write_array
 from wengert.generator import default_generator
 from wengert.kernels import native
-from wengert.kernels.memory import address_of, bounds_of
+from wengert.kernels.memory import bounds_of
 from wengert.program import form
-from wengert.program.arrays import constant, new_memory, place, view
-from wengert.program.form import Instruction, Program, Scalar, Storage, Value
+from wengert.program.arrays import aligned, constant, new_memory, place, view
+from wengert.program.form import Instruction, Program, Scalar, Storage, Value, replaced
 from wengert.program.lowering import direct_call, function_of, is_plain, kernel_of, run_forward
 from wengert.program.memory import plan
 from wengert.program.passes import may_draw, optimized, storages_kept
@@ -41,7 +41,6 @@ class Slot(int):
 _KERNEL, _PROGRAM, _COPY, _CALL, _SUM, _NEW, _C = range(7)  # kinds of steps of kernels/wk_steps.c
 _MAX_OPERANDS = 16
 _LARGEST_COPY = 1 << 18  # bytes
-_LINE = 64  # bytes of a line of the cache, where the arena begins
 
 
 class Executable:
@@ -119,18 +118,14 @@ class Executable:
         return Slot(number)
 
     def _bound(self, x: Any) -> Any:
-        """Return a parameter with slots in place of values."""
-        if isinstance(x, Value):
-            return self.slot(x)
-        if isinstance(x, Scalar):
-            return self._scalar_slot(x)
-        if isinstance(x, tuple):
-            return tuple([self._bound(y) for y in x])
-        if isinstance(x, list):
-            return [self._bound(y) for y in x]
-        if isinstance(x, dict):
-            return {key: self._bound(y) for key, y in x.items()}
-        return x
+        """Return an operand or a parameter with slots in place of values and scalars."""
+
+        def bound(y: Any) -> Any:
+            if isinstance(y, Value):
+                return self.slot(y)
+            return self._scalar_slot(y) if isinstance(y, Scalar) else y
+
+        return replaced(x, bound)
 
     def _lower(self, x: Instruction) -> None:
         if not self._writes_outside and _changes_outside(x):
@@ -228,8 +223,7 @@ class Executable:
         """Plan the arena of computed memory, and make the arrays of it and of constants."""
         self._outlasting += [x[1].storage for x in self.program.outputs if not isinstance(x, Value) and x[0] == "item"]
         offsets, self.nbytes = plan(self.instructions, [*self.results], self._outlasting)
-        arena = np.empty(self.nbytes + _LINE, np.uint8)
-        start = -address_of(arena) % _LINE
+        arena = aligned(self.nbytes)
         self.unplanned = sum(s.nbytes for s in self._by_storage if s.kind == form.COMPUTED)
         written = {v.storage for x in self.instructions if x.kind != form.MAKE for v in x.outputs}
         new: list[tuple[Any, ...]] = []
@@ -241,7 +235,7 @@ class Executable:
                 if storage in written:
                     self.steps.insert(0, ("reset", storage.key, whole))
             else:
-                whole = new_memory(storage) if storage not in offsets else place(storage, arena, start + offsets[storage])
+                whole = new_memory(storage) if storage not in offsets else place(storage, arena, offsets[storage])
             self._fill_slots(whole, values)
         self.steps[:0] = new
 
@@ -450,16 +444,8 @@ class Executable:
             raise Mismatch("the operands of a kernel")
 
     def _given(self, x: Any) -> Any:
-        """Return a parameter with arrays in place of slots."""
-        if type(x) is Slot:
-            return self.slots[x]
-        if isinstance(x, tuple):
-            return tuple([self._given(y) for y in x])
-        if isinstance(x, list):
-            return [self._given(y) for y in x]
-        if isinstance(x, dict):
-            return {key: self._given(y) for key, y in x.items()}
-        return x
+        """Return an operand or a parameter with arrays in place of slots."""
+        return replaced(x, lambda y: self.slots[y] if type(y) is Slot else y)
 
     def _make(self, op: Op, inputs: Any, params: Any, outputs: Any, keeps_numbers: bool) -> None:
         out = self._forward(op, inputs, params, keeps_numbers)
@@ -489,12 +475,8 @@ class Executable:
             self.slots[outputs[0]][...] = result._array
 
     def _wrapped(self, x: Any) -> Any:
-        """Return a parameter with tensors in place of slots."""
-        if type(x) is Slot:
-            return wrap(self.slots[x])
-        if isinstance(x, (tuple, list)):
-            return type(x)([self._wrapped(y) for y in x])
-        return {key: self._wrapped(y) for key, y in x.items()} if isinstance(x, dict) else x
+        """Return an operand or a parameter with tensors in place of slots."""
+        return replaced(x, lambda y: wrap(self.slots[y]) if type(y) is Slot else y)
 
     def _guard(self, value: Any, number: int) -> None:
         if type(value)(self.slots[number].item()) != value:

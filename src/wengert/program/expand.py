@@ -13,6 +13,7 @@ from typing import Any
 from wengert.kernels import native
 from wengert.ops.registry import OPS
 from wengert.program import form
+from wengert.program.arrays import computed_in_order, strides_in_order
 from wengert.program.form import Instruction, Program, Storage, Value
 from wengert.program.lowering import is_plain
 
@@ -31,29 +32,14 @@ def expanded(program: Program, exact: bool) -> list[Instruction]:
 
 
 def like(program: Program, out: Value, shape: tuple[int, ...] | None = None) -> Value:
-    """Return new computed memory for a value like another one, or for one in C order with another shape."""
+    """Return new computed memory for a value like another one, or for one in row-major order with another shape."""
+    number = len(program.storages)
     if shape is None:
-        storage = Storage(len(program.storages), form.COMPUTED, None, out.storage.nbytes, out.storage.before, out)
-        value = Value(storage, *out[1:])
+        value = out._replace(storage=Storage(number, form.COMPUTED, None, out.storage.nbytes, out.storage.before, out))
     else:
-        strides = c_strides(shape, out.dtype.itemsize)
-        value = Value(None, 0, shape, strides, out.dtype)  # type: ignore[arg-type]
-        nbytes = out.dtype.itemsize
-        for n in shape:
-            nbytes *= n
-        storage = Storage(len(program.storages), form.COMPUTED, None, nbytes, 0, value)
-        value = value._replace(storage=storage)
-    program.storages.append(storage)
+        value = computed_in_order(number, shape, out.dtype)
+    program.storages.append(value.storage)
     return value
-
-
-def c_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """Return the strides of an array in C order, in bytes."""
-    strides: list[int] = []
-    for n in shape[::-1]:
-        strides.insert(0, itemsize)
-        itemsize *= n
-    return tuple(strides)
 
 
 def _make(x: Instruction, name: str, inputs: tuple[Any, ...], out: Value) -> Instruction:
@@ -98,10 +84,12 @@ def _copies(x: Instruction) -> list[Instruction] | None:
     out = x.outputs[0]
     if not all(isinstance(v, Value) and v.dtype == out.dtype for v in x.inputs) or out.dtype.kind not in "fciub":
         return None
-    pairs = [(x.inputs[0], out._replace(shape=x.inputs[0].shape, strides=c_strides(x.inputs[0].shape, out.dtype.itemsize)))]
-    if x.name != "_reshape_copy":
-        if any(v.shape == (0,) for v in x.inputs):
-            return None
+    if x.name == "_reshape_copy":
+        source = x.inputs[0]
+        pairs = [(source, out._replace(shape=source.shape, strides=strides_in_order(source.shape, out.dtype)))]
+    elif any(v.shape == (0,) for v in x.inputs):
+        return None
+    else:
         pairs = list(_parts(x, out))
     return [Instruction(form.COPY, "copy", (source,), (part,), None, None, None, x.line) for source, part in pairs]
 

@@ -21,7 +21,7 @@ from wengert.core.tensor import wrap
 from wengert.dtypes import as_dtype, dtype
 from wengert.ops.registry import OPS, Operation
 from wengert.program import form, origins
-from wengert.program.form import GradState, Instruction, Program, Storage, Value
+from wengert.program.form import GradState, Instruction, Layout, Program, Storage, Value
 from wengert.utils._pytree import tree_flatten, tree_unflatten
 
 _FORMAT = "wengert program"
@@ -240,13 +240,6 @@ def _ints(x: Any, least: int | None = None) -> tuple[int, ...]:
     return tuple(x)
 
 
-class _Whole:
-    """What Storage reads of an array."""
-
-    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> None:
-        self.shape, self.strides, self.dtype = shape, strides, dtype
-
-
 class _Reader:
     """Makes programs of JSON and arrays, and checks all that it reads."""
 
@@ -307,7 +300,7 @@ class _Reader:
         elif kind == form.CONSTANT:
             key = self.array(key)
             _checked(key.shape == shape and str(key.dtype) == x["dtype"], "the shape of a constant")
-        storage = Storage(number, kind, key, nbytes, before, _Whole(shape, strides, np.dtype(x["dtype"])))
+        storage = Storage(number, kind, key, nbytes, before, Layout(shape, strides, np.dtype(x["dtype"])))
         storage.writes = writes
         _check_extent(storage, 0, shape, strides, storage.dtype)
         return storage

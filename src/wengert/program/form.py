@@ -6,6 +6,7 @@ own: an instruction that writes into a value changes all values of the storage, 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 # Where the memory of a storage comes from.
@@ -18,8 +19,16 @@ COMPUTED = "computed"  # an instruction
 EXTERNAL = frozenset({INPUT, TENSOR, GRAD})
 
 
+class Layout(NamedTuple):
+    """What a storage takes from its whole array."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: Any
+
+
 class Storage:
-    """A piece of memory. kind, key: where it comes from. whole: the array that it has when it is recorded.
+    """A piece of memory. kind, key: where it comes from. whole: the array that it has when it is recorded, or its layout.
 
     nbytes: its size. before: bytes in front of the first element, if strides are negative. writes: number of writes in place into
     external memory, which versions count."""
@@ -115,7 +124,7 @@ class Instruction:
         self.line = line
         self.keeps_numbers = keeps_numbers
         # Whether the values that it reads are elements of `inputs`, and not deeper in there, or in `params`.
-        self.is_flat = not any(_values_of(y) for y in (*inputs, params) if type(y) in (tuple, list, dict))
+        self.is_flat = not any(True for y in (*inputs, params) if type(y) in (tuple, list, dict) for _ in values_in(y))
         self.parts: list[Instruction] = []  # of a fused instruction, or one in C: those that it stands for
         self.reorders = False  # whether its sums may run in another order than in the eager operation
         self.in_place: list[tuple[Value, Value]] = []  # an input, and the result that may be written over it
@@ -133,12 +142,23 @@ class Instruction:
         return f"{results} = {call}" if results else call
 
 
-def _values_of(x: Any) -> list[Value]:
-    """Return the values in an operand or a parameter."""
+def values_in(x: Any) -> Iterator[Value]:
+    """Yield the values in an operand or a parameter."""
     if isinstance(x, Value):
-        return [x]
-    parts = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else ()
-    return [v for part in parts for v in _values_of(part)]
+        yield x
+    elif isinstance(x, (tuple, list, dict)):
+        for y in x.values() if isinstance(x, dict) else x:
+            yield from values_in(y)
+
+
+def replaced(x: Any, change: Callable[[Any], Any]) -> Any:
+    """Return an operand or a parameter with change(y) in place of each y in its tuples, lists and dicts."""
+    if isinstance(x, Value) or not isinstance(x, (tuple, list, dict)):
+        return change(x)
+    if isinstance(x, dict):
+        return {key: replaced(y, change) for key, y in x.items()}
+    found = [replaced(y, change) for y in x]
+    return tuple(found) if isinstance(x, tuple) else found
 
 
 def _text(x: Any) -> str:
@@ -183,7 +203,7 @@ class Program:
         places = {s: total - 1 - i for i, s in enumerate(outside)}  # of the box that has written a storage last
         found: list[Any] = [(str(s), [f"{s.dtype} {list(s.shape)}"], "", True, []) for s in outside]
         for i, x in enumerate(self.instructions):
-            reads = [places[v.storage] for v in _values_of((x.inputs, x.params)) if v.storage in places]
+            reads = [places[v.storage] for v in values_in((x.inputs, x.params)) if v.storage in places]
             written = [v.storage for v in x.outputs]
             reads += [places[s] for s in written if s in places]
             found.append((x.name, [f"{v.dtype} {list(v.shape)}" for v in x.outputs], x.line, False, reads))

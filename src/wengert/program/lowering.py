@@ -12,13 +12,12 @@ from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.op import Op
 from wengert.dtypes import NONE
 from wengert.kernels import native, rows
-from wengert.program.arrays import constant, view
+from wengert.program.arrays import constant, is_in_order, view
 from wengert.program.form import COMPUTED, Instruction, Value
 
 _MOST = 10_000  # answers that are remembered
 _VECTOR_PRODUCTS = frozenset({"matmul", "mv", "dot"})
-
-
+_WHOLE = 1 << 16  # the lowest number of a function of whole arrays, as in kernels/wk_native.h
 _found: dict[Any, tuple[int, tuple[Any, ...]] | None] = {}
 
 
@@ -87,7 +86,7 @@ def run_forward(op: Op, arrays: list[Any], params: Any, keeps_numbers: bool) -> 
     """Run an operation on arrays and numbers. params: its parameters, or None for the defaults."""
     if params is None:
         params = op.defaults
-    if not (keeps_numbers and len(arrays) == 2 and _has_number(arrays)):
+    if not (keeps_numbers and len(arrays) == 2 and has_number(arrays)):
         arrays = promote(op, arrays)
     if op.kernel is None:
         set_kernel(op)
@@ -95,7 +94,7 @@ def run_forward(op: Op, arrays: list[Any], params: Any, keeps_numbers: bool) -> 
     return run_numpy(op, arrays, params) if out is None else out
 
 
-def _has_number(arrays: list[Any]) -> bool:
+def has_number(arrays: list[Any]) -> bool:
     """Whether one of two operands is a Python number, and the other one a floating array, whose dtype the result has."""
     number, array = arrays if type(arrays[0]) in (int, float) else (arrays[1], arrays[0])
     return type(number) in (int, float) and isinstance(array, np.ndarray) and array.dtype.kind in "fc"
@@ -160,9 +159,6 @@ def _stand_in(x: Any) -> Any:
     return np.ones([min(n, 2) for n in x.shape], x.dtype) if isinstance(x, Value) else x
 
 
-_WHOLE = 1 << 16  # the lowest number of a function of whole arrays, as in kernels/wk_native.h
-
-
 def is_pointwise(kernel: int) -> bool:
     """Whether a kernel works element by element, and so can be fused with others."""
     return kernel < _WHOLE
@@ -170,9 +166,4 @@ def is_pointwise(kernel: int) -> bool:
 
 def is_plain(out: Value) -> bool:
     """Whether a value is all of the memory that an instruction computes, row by row."""
-    step = out.dtype.itemsize
-    for n, stride in zip(out.shape[::-1], out.strides[::-1], strict=True):
-        if stride != step and n != 1:
-            return False
-        step *= n
-    return out.is_whole and step > 0 and out.storage.kind == COMPUTED
+    return out.storage.kind == COMPUTED and out.is_whole and 0 not in out.shape and is_in_order(out)

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from wengert.program import form
+from wengert.program.arrays import LINE
 from wengert.program.form import Instruction, Storage, Value
 from wengert.program.passes import storages_written, values_read
-
-_ALIGNMENT = 64  # bytes: a line of the cache
 
 
 class Arena:
@@ -70,18 +69,19 @@ def plan(
                 continue
             over = _overwritten(x, storage, offsets, last, i, fixed)
             if over is None:
-                offsets[storage] = arena.take(_rounded(storage.nbytes))
+                offsets[storage] = arena.take(rounded(storage.nbytes))
             else:
                 offsets[storage] = offsets[over]
                 ends[i].remove(over)
             ends.setdefault(last[storage], []).append(storage)
         for storage in ends.pop(i, ()):
-            arena.give(offsets[storage], _rounded(storage.nbytes))
+            arena.give(offsets[storage], rounded(storage.nbytes))
     return offsets, arena.size
 
 
-def _rounded(nbytes: int) -> int:
-    return max(1, -(-nbytes // _ALIGNMENT)) * _ALIGNMENT
+def rounded(nbytes: int) -> int:
+    """Return the bytes that memory of nbytes bytes takes in an arena: whole lines of the cache, at least one."""
+    return max(1, -(-nbytes // LINE)) * LINE
 
 
 def _accessed(x: Instruction) -> Iterator[Storage]:

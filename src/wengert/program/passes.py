@@ -11,13 +11,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from wengert.kernels import native
 from wengert.program import form
 from wengert.program.expand import expanded
-from wengert.program.form import Instruction, Program, Storage, Value
+from wengert.program.form import Instruction, Program, Storage, Value, replaced, values_in
 from wengert.program.lowering import is_plain, is_pointwise, kernel_of, value_of_constants
 
 _MAX_OPERANDS, _MAX_REGISTERS, _MAX_STEPS = 16, 36, 100  # of a fused program; kernels/wk_apply.h has more
@@ -44,18 +44,6 @@ def storages_kept(program: Program) -> set[Storage]:
         if isinstance(value, Value):
             found.add(value.storage)
     return found
-
-
-def values_in(x: Any) -> Iterator[Value]:
-    """Yield the values in an operand or a parameter."""
-    if isinstance(x, Value):
-        yield x
-    elif isinstance(x, (tuple, list)):
-        for y in x:
-            yield from values_in(y)
-    elif isinstance(x, dict):
-        for y in x.values():
-            yield from values_in(y)
 
 
 def values_read(x: Instruction) -> list[Value]:
@@ -154,20 +142,16 @@ def _replace(x: Instruction, same: dict[Storage, Storage]) -> None:
     """Let an instruction read and write other storages."""
     if not same:
         return
+
+    def moved(y: Any) -> Any:
+        return y._replace(storage=same[y.storage]) if isinstance(y, Value) and y.storage in same else y
+
     if any(v.storage in same for v in values_read(x)):
-        x.inputs = _replaced(x.inputs, same)
+        x.inputs = replaced(x.inputs, moved)
         if not x.is_flat:
-            x.params = _replaced(x.params, same)
+            x.params = replaced(x.params, moved)
     if any(v.storage in same for v in x.outputs):
-        x.outputs = _replaced(x.outputs, same)
-
-
-def _replaced(x: Any, same: dict[Storage, Storage]) -> Any:
-    if isinstance(x, Value):
-        return x._replace(storage=same[x.storage]) if x.storage in same else x
-    if isinstance(x, (tuple, list)):
-        return type(x)([_replaced(y, same) for y in x])
-    return {key: _replaced(y, same) for key, y in x.items()} if isinstance(x, dict) else x
+        x.outputs = replaced(x.outputs, moved)
 
 
 def drop_unused(instructions: list[Instruction], kept: set[Storage]) -> list[Instruction]:

@@ -34,7 +34,7 @@ from wengert.kernels import native
 from wengert.kernels.memory import bounds_of
 from wengert.program import form, origins
 from wengert.program.arrays import extent_of
-from wengert.program.form import GradState, Instruction, Program, Scalar, Storage, Value
+from wengert.program.form import GradState, Instruction, Program, Scalar, Storage, Value, replaced
 from wengert.program.origins import root_of
 from wengert.program.passes import may_draw
 from wengert.program.surroundings import Surroundings, is_optimizer
@@ -207,14 +207,11 @@ class Recorder:
 
     def _frozen(self, x: Any) -> Any:
         """Return a parameter with values in place of tensors and arrays."""
+        return replaced(x, self._frozen_leaf)
+
+    def _frozen_leaf(self, x: Any) -> Any:
         if isinstance(x, (TensorBase, np.ndarray)):
             return self.operand(x)
-        if isinstance(x, tuple):
-            return tuple([self._frozen(y) for y in x])
-        if isinstance(x, list):
-            return [self._frozen(y) for y in x]
-        if isinstance(x, dict):
-            return {key: self._frozen(y) for key, y in x.items()}
         if isinstance(x, _CONSTANTS) or type(x).__name__ in _GEOMETRY:
             return x
         raise Refusal(f"a parameter is of type {type(x).__name__}, which may hold elements of tensors")
