@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 import wengert
 
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", (Path(__file__).parents[2] / "docs/compile.md").read_text(encoding="utf-8"), re.M | re.S)
@@ -17,6 +19,7 @@ def run(tmp_path, monkeypatch, *blocks):
     return names
 
 
+@pytest.mark.slow
 def test_the_program_for_torch_is_recorded_and_learns(tmp_path, monkeypatch):
     names = run(tmp_path, monkeypatch, BLOCKS[0])
     x, y = names["x"], names["y"]

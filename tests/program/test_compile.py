@@ -288,6 +288,19 @@ def test_parameters_are_read_anew():
     assert fn(x).tolist() == layer(x).tolist()
 
 
+def test_batch_norm_in_evaluation_reads_the_running_statistics_at_each_call():
+    norm = torch.nn.BatchNorm1d(3).eval()
+    compiled = torch.compile(lambda x: norm(x).detach(), fullgraph=True)
+    x = torch.tensor(np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32))
+    for mean, variance in [([0.0, 0.0, 0.0], [1.0, 1.0, 1.0]), ([1.0, -2.0, 3.0], [4.0, 0.25, 9.0])]:
+        norm.running_mean.copy_(torch.tensor(mean))
+        norm.running_var.copy_(torch.tensor(variance))
+        for _ in range(2):
+            expected = (x.numpy() - np.float32(mean)) / np.sqrt(np.float32(variance) + np.float32(1e-5))
+            np.testing.assert_allclose(compiled(x).numpy(), expected, rtol=1e-6, atol=1e-6)
+    assert len(compiled.programs()) == 1
+
+
 def test_the_default_dtype_is_part_of_the_kind():
     fn = torch.compile(lambda x: x * torch.ones(2), fullgraph=True)
     x = torch.arange(2)

@@ -185,7 +185,6 @@ def _refuse_gradients(**running: Any) -> None:
 def _batch_norm(
     F: Any, x: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float
 ) -> Any:
-    xp = backend_of(x)
     channels = x.shape[1] if x.ndim > 1 else 0
     if not training:
         for name, running in (("running_mean", running_mean), ("running_var", running_var)):
@@ -198,9 +197,9 @@ def _batch_norm(
     array = raw(x)
     _check_dtypes(array, "batch_norm", *map(raw, (weight, bias, running_mean, running_var)))
     if not training:
-        # Copies, because training before the backward pass may update the running tensors in place.
-        mean, variance = (raw(r).astype(_statistics_dtype(array)) for r in (running_mean, running_var))
-        return F._rescale(x, mean, 1 / xp.sqrt(variance + variance.dtype.type(eps)), weight, bias)
+        # A copy, because training before the backward pass may update the running tensors in place.
+        mean, variance = (F.cast(r, dtype=_statistics_dtype(array)) for r in (running_mean, running_var))
+        return F._rescale(x, F.clone(mean), 1 / F.sqrt(variance + eps), weight, bias)
     out, mean, rstd = F._standardize(x, weight, bias, groups=0, eps=eps, node="NativeBatchNormBackward0")
     if running_mean is not None:
         n = array.size // max(channels, 1)
