@@ -200,6 +200,10 @@ def test_bad_calls_are_refused():
         special.jvp(1, x, -1)
     with pytest.raises(wengert.errors.ArgumentError, match="known for z > 0"):
         special.jv(x, -1.0)
+    with pytest.raises(wengert.errors.ArgumentError, match="0 < z < 100"):
+        special.modstruve(x, 200.0)
+    with pytest.raises(wengert.errors.ArgumentError, match="0 < z < 15"):
+        special.struve(x, 20.0)
     with pytest.raises(wengert.errors.ArgumentError, match="z < 0.98"):
         special.hyp2f1(x, 1.0, 2.5, 0.99)
     with pytest.raises(wengert.errors.ArgumentError, match="complex"):

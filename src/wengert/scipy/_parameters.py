@@ -43,7 +43,13 @@ def _columns(*values: Any) -> list[Any]:
     return [x[..., None] for x in w.broadcast_tensors(*values)]
 
 
-def _count(x: Any) -> float:
+def _gauss(n: int, dtype: Any) -> list[Any]:
+    """Return Gauss' places and weights on (0, 1) as tensors of a dtype."""
+    return [w.as_tensor(x).to(dtype) for x in gauss_rule(n)]
+
+
+def _largest(x: Any) -> float:
+    """Return the largest absolute value, on which the number of terms depends."""
     return float(np.max(np.abs(detached(x)), initial=0.0))
 
 
@@ -127,7 +133,7 @@ def _kolmogorov(y: Any) -> Any:
 def _smirnov(n: Any, d: Any) -> Any:
     """The sum of A. Dempster (1959), whose terms are positive. 0 < d < 1."""
     n, d = _columns(n.detach(), d)
-    j = w.as_tensor(np.arange(_count(n) + 1)).to(d.dtype)
+    j = w.as_tensor(np.arange(_largest(n) + 1)).to(d.dtype)
     inside = w.as_tensor((detached(j) < detached(n) * (1 - detached(d))) & (detached(d) > 0))
     j = w.where(inside, j, 0.0)
     d = w.where(w.as_tensor((detached(d) > 0) & (detached(d) < 1)), d, 0.5)
@@ -150,10 +156,10 @@ def _cutoff(rate: Any, z: Any) -> Any:
 def _first_and_second(v: Any, z: Any) -> tuple[Any, Any]:
     """J and Y for v >= 0 (DLMF 10.9.6, 10.9.7), J by its series where that has no cancellation (DLMF 10.2.2)."""
     v, z = _columns(v, z)
-    u, weights = [w.as_tensor(x).to(z.dtype) for x in gauss_rule(min(600, 90 + int(_count(v) + _count(z))))]
+    u, weights = _gauss(min(600, 90 + int(_largest(v) + _largest(z))), z.dtype)
     angle = z * w.sin(math.pi * u) - v * (math.pi * u)
     first, second = w.sum(weights * w.cos(angle), -1), w.sum(weights * w.sin(angle), -1)
-    u, weights = [w.as_tensor(x).to(z.dtype) for x in gauss_rule(160)]
+    u, weights = _gauss(160, z.dtype)
     end = w.as_tensor(_cutoff(v, z)).to(z.dtype)
     t = end * u
     falling = w.exp(-z * w.sinh(t) - v * t)
@@ -167,7 +173,7 @@ def _first_and_second(v: Any, z: Any) -> tuple[Any, Any]:
 
 def _ascending(v: Any, z: Any, sign: float) -> Any:
     """The sum over k of (sign z**2 / 4)**k (z / 2)**v / (k! gamma(v + k + 1))."""
-    k = w.as_tensor(np.arange(1.0, 60 + 2 * _count(z))).to(z.dtype)
+    k = w.as_tensor(np.arange(1.0, 60 + 2 * _largest(z))).to(z.dtype)
     terms = w.cumprod(sign * z * z / 4 / (k * (v + k)), -1)
     return w.exp(v * w.log(z / 2) - S.gammaln(v + 1))[..., 0] * (1 + w.sum(terms, -1))
 
@@ -198,9 +204,9 @@ def _scaled_i(v: Any, z: Any) -> Any:
     v, z = _columns(v, z)
     large = w.as_tensor(detached(z) > 100)
     near, far = w.where(large, 1.0, z), w.where(large, z, 200.0)
-    k = w.as_tensor(np.arange(0.0, 80 + 1.2 * _count(near))).to(z.dtype)
+    k = w.as_tensor(np.arange(0.0, 80 + 1.2 * _largest(near))).to(z.dtype)
     logs = (2 * k + v) * w.log(near / 2) - S.gammaln(k + 1) - S.gammaln(v + k + 1) - near
-    u, weights = [w.as_tensor(x).to(z.dtype) for x in gauss_rule(120)]
+    u, weights = _gauss(120, z.dtype)
     reach = w.as_tensor(12 / np.sqrt(detached(far)))
     angles = reach * u
     integral = w.sum(weights * reach * w.exp(-2 * far * w.sin(angles / 2) ** 2) * w.cos(v * angles), -1) / math.pi
@@ -212,7 +218,7 @@ def _scaled_k(v: Any, z: Any) -> Any:
     _require(detached(z) > 0, "z > 0")
     v, z = _columns(v, z)
     end = w.as_tensor(_cutoff(v, z)).to(z.dtype)
-    u, weights = [w.as_tensor(x).to(z.dtype) for x in gauss_rule(200)]
+    u, weights = _gauss(200, z.dtype)
     t = end * u
     fall = -2 * z * w.sinh(t / 2) ** 2
     return 0.5 * w.sum(weights * end * (w.exp(fall + v * t) + w.exp(fall - v * t)), -1)
@@ -233,10 +239,12 @@ def _modified_i(v: Any, z: Any) -> Any:
 def _struve(sign: float) -> Formula:
     """The series (DLMF 11.2.1, 11.2.2), for 0 < z < 15, and z < 100 if its terms have one sign."""
 
+    end = 15 if sign < 0 else 100
+
     def formula(v: Any, z: Any) -> Any:
-        _require((detached(z) > 0) & (detached(z) < (15 if sign < 0 else 100)) & (detached(v) > -1.5), "v > -3/2 and 0 < z < 15")
+        _require((detached(z) > 0) & (detached(z) < end) & (detached(v) > -1.5), f"v > -3/2 and 0 < z < {end}")
         v, z = _columns(v, z)
-        k = w.as_tensor(np.arange(1.0, 60 + 2 * _count(z))).to(z.dtype)
+        k = w.as_tensor(np.arange(1.0, 60 + 2 * _largest(z))).to(z.dtype)
         terms = w.cumprod(sign * z * z / 4 / ((k + 0.5) * (k + v + 0.5)), -1)
         first = w.exp((v + 1) * w.log(z / 2) - S.gammaln(v + 1.5)) / math.gamma(1.5)
         return first[..., 0] * (1 + w.sum(terms, -1))
@@ -262,7 +270,7 @@ def _series(tops: list[Any], bottoms: list[Any], z: Any, count: int) -> Any:
 
 def _hyp0f1(v: Any, z: Any) -> Any:
     _require(detached(z) > -60, "z > -60")
-    return _series([], [v], z, 60 + int(4 * math.sqrt(_count(z))))
+    return _series([], [v], z, 60 + int(4 * math.sqrt(_largest(z))))
 
 
 def _hyp1f1(a: Any, b: Any, z: Any) -> Any:
@@ -271,7 +279,7 @@ def _hyp1f1(a: Any, b: Any, z: Any) -> Any:
     a, b, z = w.broadcast_tensors(a, b, z)
     below = z < 0
     first = w.where(below, b - a, a)
-    found = _series([first], [b], w.abs(z), 80 + int(2 * _count(z) + _count(first)))
+    found = _series([first], [b], w.abs(z), 80 + int(2 * _largest(z) + _largest(first)))
     return w.where(below, w.exp(w.where(below, z, 0.0)), 1.0) * found
 
 
@@ -281,8 +289,8 @@ def _hyp2f1(a: Any, b: Any, c: Any, z: Any) -> Any:
     a, b, c, z = w.broadcast_tensors(a, b, c, z)
     below = z < 0
     place = w.where(below, z / (z - 1), z)
-    largest = max(_count(place), 1e-3)
-    count = 40 + int(_count(a) + _count(b) + _count(c) + 40 / -math.log(largest))
+    largest = max(_largest(place), 1e-3)
+    count = 40 + int(_largest(a) + _largest(b) + _largest(c) + 40 / -math.log(largest))
     _require(count < _MOST_TERMS, "places where the series takes few terms")
     found = _series([a, w.where(below, c - b, b)], [c], place, count)
     return w.where(below, w.exp(-a * w.log1p(-w.where(below, z, 0.0))), 1.0) * found
@@ -307,7 +315,7 @@ def _wright_bessel(a: Any, b: Any, x: Any) -> Any:
     """The series of x**k / (k! gamma(a k + b)) (DLMF 10.46.1), whose terms are positive. x < 300."""
     _require((detached(x) >= 0) & (detached(x) < 300), "0 <= x < 300")
     a, b, x = _columns(a, b, x)
-    k = w.as_tensor(np.arange(0.0, 80 + 3 * _count(x))).to(x.dtype)
+    k = w.as_tensor(np.arange(0.0, 80 + 3 * _largest(x))).to(x.dtype)
     place = a * k + b
     return w.sum(place * w.exp(S.xlogy(k, x) - S.gammaln(k + 1) - S.gammaln(place + 1)), -1)
 
@@ -319,7 +327,7 @@ def _terminating(n: Any, second: Any, third: Any, z: Any) -> Any:
     """2F1(-n, second; third; z). For integers n that are constant the series ends."""
     if n.requires_grad or not np.all(detached(n) % 1 == 0):
         return _hyp2f1(-n, second, third, z)
-    return _series([-n, second], [third], z, int(_count(n)) + 1)
+    return _series([-n, second], [third], z, int(_largest(n)) + 1)
 
 
 def _log_binomial(n: Any, a: Any) -> Any:
@@ -354,7 +362,7 @@ def _mathieu(kind: str) -> Formula:
         m, q = _columns(m.detach(), q)
         order = detached(m)
         odd = order % 2
-        k = np.arange(30 + int(_count(m)) + int(2 * math.sqrt(_count(q))))
+        k = np.arange(30 + int(_largest(m)) + int(2 * math.sqrt(_largest(q))))
         roots = 2 * k + odd + (0 if kind == "a" else 2 * (odd == 0))
         corner = np.where((k == 0) & (odd == 1), 1.0 if kind == "a" else -1.0, 0.0)
         diagonal = w.as_tensor(roots**2).to(q.dtype) + w.as_tensor(corner) * q
@@ -373,7 +381,7 @@ def _spheroidal(sign: float) -> Formula:
         m, n, c = _columns(m.detach(), n.detach(), c)
         order, degree = detached(m), detached(n)
         odd = (degree - order) % 2
-        k = np.arange(30 + int(_count(n)) + int(_count(c)))
+        k = np.arange(30 + int(_largest(n)) + int(_largest(c)))
         degrees = order + odd + 2 * k
 
         def factor(j: Any) -> Any:
