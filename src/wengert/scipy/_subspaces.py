@@ -32,8 +32,7 @@ def null_space(
     Derivative: -pinv(A) A' N, by which the basis does not turn inside of the space. The rank must not change nearby."""
     basis = _scipy.null_space(detached(A), rcond, check_finite=check_finite, lapack_driver=lapack_driver)
     (A,) = operands(A)
-    inverse = _ours.pinv(A, rtol=_tolerance(A) if rcond is None else rcond)
-    return _projected(_w.eye(A.shape[-1], dtype=A.dtype) - _w.matmul(inverse, A), basis)
+    return _projected(_w.eye(A.shape[-1], dtype=A.dtype) - _w.matmul(_inverse(A, rcond), A), basis)
 
 
 def orth(A: Any, rcond: Any = None) -> Any:
@@ -42,12 +41,12 @@ def orth(A: Any, rcond: Any = None) -> Any:
     Derivative: (I - A pinv(A)) A' pinv(A) Q, by which the basis does not turn inside of the space. The rank must be constant."""
     basis = _scipy.orth(detached(A), rcond)
     (A,) = operands(A)
-    return _projected(_w.matmul(A, _ours.pinv(A, rtol=_tolerance(A) if rcond is None else rcond)), basis)
+    return _projected(_w.matmul(A, _inverse(A, rcond)), basis)
 
 
-def _tolerance(A: Any) -> float:
-    """SciPy's bound below which singular values count as 0, relative to the largest."""
-    return float(np.finfo(detached(A).dtype).eps) * max(A.shape[-2:])
+def _inverse(A: Any, rcond: Any) -> Any:
+    """Return the pseudoinverse. Singular values below rcond times the largest, SciPy's default if None, count as 0."""
+    return _ours.pinv(A, rtol=float(np.finfo(detached(A).dtype).eps) * max(A.shape[-2:]) if rcond is None else rcond)
 
 
 def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:

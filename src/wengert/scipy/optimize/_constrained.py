@@ -99,7 +99,7 @@ class _Active:
     def __init__(self, limits: list[Limit], x: Any, slope: Any) -> None:
         leaf = wrap(x.copy()).requires_grad_()
         self.rows: list[tuple[Limit, int, int]] = []  # (limit, number of the value, 1 at the low end and -1 at the high end)
-        normals, free, distances = [], [], []
+        normals, are_equations, distances = [], [], []
         for limit in limits:
             with enable_grad():
                 found = limit.values(leaf)
@@ -110,11 +110,11 @@ class _Active:
                 for i in np.flatnonzero(near if sign > 0 else near & (low != high)):
                     self.rows.append((limit, int(i), sign))
                     normals.append(sign * slopes[i])
-                    free.append(low[i] == high[i])
+                    are_equations.append(low[i] == high[i])
                     distances.append(distance[i])
         self.multipliers = np.zeros(0)
         if self.rows:
-            matrix, equal = np.array(normals), np.array(free)
+            matrix, equal = np.array(normals), np.array(are_equations)
             self.multipliers = scipy.lsq_linear(matrix.T, slope, (np.where(equal, -np.inf, 0.0), np.inf), tol=1e-14).x
             held = equal | (self.multipliers > np.maximum(distances, _POSITIVE * (1 + np.abs(slope).max(initial=0.0))))
             held = self._independent(matrix, equal, held)

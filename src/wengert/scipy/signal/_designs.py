@@ -26,7 +26,7 @@ def _complex(x: Any) -> Any:
     """Return places as a complex vector."""
     (x,) = operands(w.as_tensor(np.zeros(0)) if np.size(detached(x)) == 0 else x)
     x = w.atleast_1d(x)
-    return x if x.is_complex() else w.complex(x.double(), w.zeros(len(x), dtype=w.as_tensor(np.zeros(0)).dtype))
+    return x if x.is_complex() else w.complex(x.double(), w.zeros_like(x.double()))
 
 
 def _number(x: Any) -> Any:
@@ -46,10 +46,6 @@ def _like(found: Any, values: Any) -> Any:
     """Return a result with SciPy's values. It is real if these are."""
     values = np.asarray(values)
     return with_values(found if np.iscomplexobj(values) else found.real if found.is_complex() else found, values)
-
-
-def _real_product(x: Any) -> Any:
-    return w.prod(x) if len(x) else w.ones((), dtype=x.dtype)
 
 
 def zpk2tf(z, p, k):
@@ -129,7 +125,8 @@ def zpk2sos(z, p, k, pairing=None, *, analog=False):
 
 
 def _ratio(z: Any, p: Any) -> Any:
-    return (_real_product(z) / _real_product(p)).real
+    """Return the product of z over that of p, which is real because complex places come in pairs."""
+    return (w.prod(z) / w.prod(p)).real
 
 
 def _filled(z: Any, value: Any, count: int) -> Any:

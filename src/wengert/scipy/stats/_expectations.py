@@ -71,6 +71,14 @@ def _piece(density: Callable[[Any], Any], low: Any, high: Any, scale: Any, order
     return x, w.where(good, density(w.where(good, x, inner)) * lengths, 0.0)
 
 
+def _outline(dist: Any, shapes: list[Any]) -> tuple[Callable[[Any], Any], tuple[Any, Any], Any, Any]:
+    """Return the density, the ends of the support, the distance between the quartiles, and the median."""
+    arrays = [detached(s) for s in shapes]
+    quarter, middle, other = [np.asarray(dist.theirs.ppf(q, *arrays)) for q in (0.25, 0.5, 0.75)]
+    density = lambda x: dist._standard("pdf")(x, *shapes)  # noqa: E731
+    return density, dist.theirs._get_support(*shapes), other - quarter, w.as_tensor(middle)
+
+
 def shares(dist: Any, shapes: list[Any], order: int) -> list[Share]:
     """Return the places on the support and their probabilities, in pieces. See Note [Integrals over densities]."""
     name = dist.theirs.name
@@ -79,11 +87,7 @@ def shares(dist: Any, shapes: list[Any], order: int) -> list[Share]:
         inside = ((levels > 1e-14) & (levels < 1 - 1e-14)).reshape(-1)
         q, chance = w.as_tensor(levels[inside]), w.as_tensor(weights[inside])
         return [(dist._standard("ppf")(q, *shapes), chance)]
-    arrays = [detached(s) for s in shapes]
-    quarter, middle, other = [np.asarray(dist.theirs.ppf(q, *arrays)) for q in (0.25, 0.5, 0.75)]
-    scale, inner = other - quarter, w.as_tensor(middle)
-    low, high = dist.theirs._get_support(*shapes)
-    density = lambda x: dist._standard("pdf")(x, *shapes)  # noqa: E731
+    density, (low, high), scale, inner = _outline(dist, shapes)
     kinks = _KINKS.get(name, lambda *_: (inner,))(*shapes)
     ends = [low, *kinks, high]
     return [_piece(density, a, b, scale, order, inner) for a, b in pairwise(ends)]
@@ -135,15 +139,11 @@ def entropy(dist: Any, shapes: list[Any]) -> Any:
 
 def mass(dist: Any, x: Any, shapes: list[Any], above: bool) -> Any:
     """Return the probability below x, or above it, by the integral over the side without the median."""
-    arrays = [detached(s) for s in shapes]
-    quarter, middle, other = [np.asarray(dist.theirs.ppf(q, *arrays)) for q in (0.25, 0.5, 0.75)]
-    low, high = dist.theirs._get_support(*shapes)
-    density = lambda y: dist._standard("pdf")(y, *shapes)  # noqa: E731
-    is_low = w.as_tensor(detached(x) < middle)
-    inner = w.as_tensor(middle)
+    density, (low, high), scale, inner = _outline(dist, shapes)
+    is_low = w.as_tensor(detached(x) < detached(inner))
     sides = []
     for ends, is_used in (((low, w.where(is_low, x, inner)), is_low), ((w.where(is_low, inner, x), high), ~is_low)):
         if detached(is_used).any():
-            sides.append(w.where(is_used, w.sum(_piece(density, *ends, other - quarter, 0, inner)[1], 0), 0.0))
+            sides.append(w.where(is_used, w.sum(_piece(density, *ends, scale, 0, inner)[1], 0), 0.0))
     found = sum(sides)
     return w.where(is_low == (not above), found, 1 - found)
