@@ -37,11 +37,11 @@ def write_cells(body: Body, forms: list[Cell]) -> None:
         if x.out.storage not in body.memory.registers and (last[x.out] == i or not sizes):
             body.written.add(x.out.storage)
             body.add(f"{body.element(x.out, counters, strides[x.out])} = {name};", indent)
-    for d in reversed(range(len(sizes))):
-        body.add("}", d + 1)
+    _close(body, indent, 1)
 
 
 def cast_text(text: str, source: Any, target: Any) -> str:
+    """Return the text of a number of one dtype as another one. source: None if there is no one dtype, and so no cast."""
     if source is None or source == target or target.kind == "b":
         return text
     return f"({c_type(target)})({text})"
@@ -87,12 +87,11 @@ def write_guarded(body: Body, x: Cell) -> None:
     def operands() -> str:
         texts = []
         for y in x.operands:
-            if not isinstance(y, Access):
-                texts.append(literal(y, real))
-            elif fixed_number(y) is not None:
-                texts.append(literal(fixed_number(y), real))
-            else:
+            number = fixed_number(y) if isinstance(y, Access) else y
+            if number is None:
                 texts.append(cast_text(body.element(y, used, strides[y]), y.dtype, real))
+            else:
+                texts.append(literal(number, real))
         return ", ".join(texts)
 
     body.written.add(x.out.storage)
@@ -102,8 +101,7 @@ def write_guarded(body: Body, x: Cell) -> None:
     for start, function in (("if (within)", fast), ("else", other)):
         text = cast_text(f"{function}({operands()})", real, x.out.dtype)
         body.add(f"{start} {loop} {target} = {text};", indent + 1)
-    for d in reversed(range(indent)):
-        body.add("}", d + 1)
+    _close(body, indent + 1, 1)
 
 
 # -- reductions --------------------------------------------------------------------------------------------------------
@@ -310,7 +308,8 @@ def _goes_by_columns(x: Product) -> bool:
 
 def _multiply(body: Body, x: Product, batch: list[str], indent: int) -> None:
     *_, m, k, n = x.shape
-    if not _goes_by_columns(x):
+    copied = not _goes_by_columns(x)
+    if copied:
         if min(m, n) < 4 or k * n > _MOST_COPIED:
             _multiply_by_dots(body, x, batch, indent)
             return
@@ -318,7 +317,6 @@ def _multiply(body: Body, x: Product, batch: list[str], indent: int) -> None:
         body.add(f"{real} panel[{k * n}];", indent)
         y = body.element(x.y, [*batch, "0", "l", "j"])
         body.add(f"for (int l = 0; l < {k}; l++) for (int j = 0; j < {n}; j++) panel[{n} * l + j] = {y};", indent)
-    copied = not _goes_by_columns(x)
     width = (64 if native is not None and native.level == "v4" else 32) // x.y.dtype.itemsize
     for first, rows in ((0, _ROWS), (m // _ROWS * _ROWS, m % _ROWS)):
         count = m // _ROWS if rows == _ROWS and first == 0 else 1
