@@ -32,17 +32,16 @@ def test_other_names_get_the_plain_error(module):
     assert str(caught.value) == f"module {home.__name__!r} has no attribute 'no_such_name_at_all'"
 
 
-def test_lines_that_programs_begin_with_are_accepted():
+def test_lines_that_programs_begin_with_are_accepted(monkeypatch):
     before = torch.get_float32_matmul_precision()
-    torch.backends.cudnn.benchmark = True
-    torch.backends.cudnn.deterministic = False
-    torch.backends.cuda.matmul.allow_tf32 = True
+    monkeypatch.setattr(torch.backends.cudnn, "benchmark", True)
+    monkeypatch.setattr(torch.backends.cudnn, "deterministic", False)
+    monkeypatch.setattr(torch.backends.cuda.matmul, "allow_tf32", True)
     torch.set_float32_matmul_precision("high")
     torch._C._jit_set_profiling_mode(False)
     torch._C._jit_set_profiling_executor(False)
     torch.cuda.manual_seed_all(0)
     torch.set_float32_matmul_precision(before)
-    torch.backends.cudnn.benchmark = False
     assert not torch.accelerator.is_available() and not torch.backends.mps.is_available() and not torch.cuda.is_available()
     assert not hasattr(torch._C, "no_such_name")
 

@@ -39,7 +39,8 @@ def rounding_error(*arrays: Any) -> Any:
     Clusters of equal eigenvalues of random matrices differ by up to 25 epsilons of the largest one, slowly more for large ones."""
     found = [abs(raw(x)) for x in arrays]
     xp = backend_of(found[0])
-    largest = reduce(xp.maximum, [x.max(axis=(-2, -1), keepdims=True) if x.size else xp.zeros((), x.dtype) for x in found])
+    bounds = [x.max(axis=(-2, -1), keepdims=True) if x.size else xp.zeros((*x.shape[:-2], 1, 1), x.dtype) for x in found]
+    largest = reduce(xp.maximum, bounds)
     return largest * ((32 + arrays[0].shape[-1]) * np.finfo(largest.dtype).eps)
 
 
