@@ -286,3 +286,16 @@ def test_files_with_one_change_are_refused_or_run():
         except Exception as error:
             assert isinstance(error, (TypeError, RuntimeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError))
     assert refused > 200
+
+
+def test_recordings_that_differ_in_numbers_only_are_not_saved(tmp_path):
+    scale = torch.compile(lambda x, factor: x * factor)
+    scale(torch.ones(2), 2.0)
+    scale.save(tmp_path / "one")
+    scale(torch.ones(3), 2.0)
+    scale.save(tmp_path / "two")
+    assert load(tmp_path / "two")(torch.ones(3)).tolist() == [2.0, 2.0, 2.0]
+    scale(torch.ones(2), 3.0)
+    with pytest.raises(ValueError, match=r"differ in Python numbers .*Hint: compile a function for each number"):
+        scale.save(tmp_path / "three")
+    assert not (tmp_path / "three").exists()

@@ -19,8 +19,8 @@ from wengert.core.tensor import TensorBase
 from wengert.dtypes import get_default_dtype
 from wengert.program.arrays import layout_of
 from wengert.program.execution import Executable, Mismatch, executable_in_c
-from wengert.program.files import dumps
-from wengert.program.form import TENSOR, Program, Value
+from wengert.program.files import ProgramFileError, dumps
+from wengert.program.form import INPUT, TENSOR, Program, Value
 from wengert.program.graph_node import GraphCall
 from wengert.program.passes import storages_kept
 from wengert.program.recording import Recorder, Refusal, record, without_collector
@@ -288,10 +288,17 @@ class Compiled:
     def save(self, path: Any) -> None:
         """Write the recorded programs, with the tensors that they reach, to a file for `wengert.compiler.load`. path: a path.
 
-        Raises RuntimeError before the first call, ProgramFileError, a ValueError, for a program with the step of an optimizer or
-        with a result that requires grad, and OSError."""
+        Raises RuntimeError before the first call, and OSError. Raises ProgramFileError, a ValueError, for a program with the step of
+        an optimizer or with a result that requires grad, and for recordings that differ in Python numbers only."""
         if not self.recordings:
             raise RuntimeError(f"{_name(self.function)} has no recording yet. Hint: call it before save()")
+        keys: dict[Any, Any] = {}
+        for recording in self.recordings:
+            if keys.setdefault(_inputs_of(recording.recorded), recording.key) != recording.key:
+                raise ProgramFileError(
+                    f"recordings of {_name(self.function)} take tensors of the same shapes and dtypes, and differ in Python numbers "
+                    "or in how they are called, which a file does not tell. Hint: compile a function for each number"
+                )
         data = dumps(recording.executable.program for recording in self.recordings)
         with open(path, "wb") as file:
             file.write(data)
@@ -334,6 +341,11 @@ class Compiled:
 
 _MODES = 0xFFFF  # bits of flags() that are modes
 _PLAIN = (int, complex, str, bytes, bool, type(None))
+
+
+def _inputs_of(program: Program) -> tuple[Any, ...]:
+    """Return place, shape and dtype of the tensors that a program takes."""
+    return tuple([(s.key, tuple(s.shape), s.dtype) for s in program.storages if s.kind == INPUT])
 
 
 def _flatten(args: Any, kwargs: Any) -> tuple[list[Any], Any]:
