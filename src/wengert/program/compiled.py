@@ -288,16 +288,16 @@ class Compiled:
     def save(self, path: Any) -> None:
         """Write the recorded programs, with the tensors that they reach, to a file for `wengert.compiler.load`. path: a path.
 
-        Raises RuntimeError before the first call, and OSError. Raises ProgramFileError, a ValueError, for a program with the step of
-        an optimizer or with a result that requires grad, and for recordings that differ in Python numbers only."""
+        Raises RuntimeError before the first call, and OSError. Raises ProgramFileError, a ValueError, for a program with the step
+        of an optimizer or with a result that requires grad, and for recordings that differ in Python numbers only."""
         if not self.recordings:
             raise RuntimeError(f"{_name(self.function)} has no recording yet. Hint: call it before save()")
         keys: dict[Any, Any] = {}
         for recording in self.recordings:
             if keys.setdefault(_inputs_of(recording.recorded), recording.key) != recording.key:
                 raise ProgramFileError(
-                    f"recordings of {_name(self.function)} take tensors of the same shapes and dtypes, and differ in Python numbers "
-                    "or in how they are called, which a file does not tell. Hint: compile a function for each number"
+                    f"recordings of {_name(self.function)} take tensors of the same shapes and dtypes, and differ in Python "
+                    "numbers or in how they are called, which a file does not tell. Hint: compile a function for each number"
                 )
         data = dumps(recording.executable.program for recording in self.recordings)
         with open(path, "wb") as file:
