@@ -206,14 +206,14 @@ class Generator:
             with bits.lock:
                 native.fill_random(bits.capsule, out, is_long)
             return out
-        words: Any = bits.random_raw((2, *shape) if is_long else shape)
+        words: Any = numpy.asarray(bits.random_raw((2, *shape) if is_long else shape))
         if is_long:
             pairs = words.reshape(-1, 2)
             words = (pairs[:, 0] << 32 | pairs[:, 1]).reshape(shape)
         if dtype == "uint64":
             return words
         digits = 53 if is_long else 24
-        return (words & ((1 << digits) - 1)).astype(dtype) * numpy.dtype(dtype).type(2.0**-digits)
+        return numpy.asarray((words & ((1 << digits) - 1)).astype(dtype) * numpy.dtype(dtype).type(2.0**-digits))
 
     def uniform_like(self, array: Any) -> Any:
         """Draw a float64 number from [0, 1) for each element of an array, in the order of the memory of the array."""
@@ -226,10 +226,10 @@ class Generator:
         """Draw integers from [0, size), 1 <= size <= 2**64, as uint64.
 
         is_long: whether they are made of long words. None: if the size asks for it."""
-        if not (size >= _LONG_RANGE if is_long is None else is_long):
-            return self._fill(shape, "uint64", False) % size
-        words = self._fill(shape, "uint64", True)
-        return words if size > _MASK_64 else words % size
+        words = self._fill(shape, "uint64", size >= _LONG_RANGE if is_long is None else is_long)
+        if size <= _MASK_64:
+            words %= size  # in place: of a 0-d array, the operator makes a scalar
+        return words
 
     def normal(self, shape: tuple[int, ...], dtype: Any, in_groups: bool = True) -> Any:
         """Draw normal numbers of mean 0 and variance 1 in a floating dtype. Each part of complex numbers has variance 1/2.

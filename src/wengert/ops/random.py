@@ -67,7 +67,8 @@ def _draw_integers(generator: Any, low: Any, high: Any, shape: tuple, dtype: Any
     values = generator_of(generator).integers(shape, high - low, is_long)
     if high <= 2**63:
         # The sum of two's complements is right modulo 2**64.
-        values = np.asarray(values + np.uint64(low % 2**64)).view(np.int64)
+        values += np.uint64(low % 2**64)
+        values = values.view(np.int64)
     return values.astype(dtype, copy=False)
 
 
