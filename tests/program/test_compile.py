@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import threading
 import warnings
 
@@ -557,3 +558,44 @@ def test_operands_of_other_dtypes():
         return fn, [w]
 
     assert_same(make)
+
+
+def test_numbers_that_are_returned_are_results():
+    def in_a_dict(x):
+        total = x.sum().item()
+        return {"total": total, "double": x * 2}
+
+    def in_a_list(x):
+        return [float(x.mean()), (x.sum().item(), {"k": float(x[0, 0])})]
+
+    for function in (in_a_dict, in_a_list, lambda x: float(x.sum())):
+        compiled = torch.compile(function, fullgraph=True, options={"exact": True})
+        for i in range(3):
+            assert str(compiled(make_input(i))) == str(function(make_input(i)))
+        assert [recording.runs for recording in compiled.recordings] == [2]
+
+
+def test_numbers_that_go_elsewhere_run_eagerly():
+    def changed(x):
+        total = x.sum().item()
+        total += 1
+        return total
+
+    def compared(x):
+        total = x.sum().item()
+        return total if total > 0 else -total
+
+    def stored_twice(x):
+        for i in range(2):
+            total = (x.sum() * i).item()
+        return total
+
+    def given_to_a_closure(x):
+        total = x.sum().item()
+        return (lambda: total * 2)()
+
+    for function in (changed, compared, stored_twice, given_to_a_closure, lambda x: math.sin(x.sum()), lambda x: round(float(x.sum()), 1)):
+        compiled = torch.compile(function)
+        with pytest.warns(RuntimeWarning, match="number|value of a tensor"):
+            found = [compiled(make_input(i)) for i in range(3)]
+        assert found == [function(make_input(i)) for i in range(3)] and not compiled.recordings

@@ -196,16 +196,23 @@ def is_import(frame: FrameType | None) -> bool:
 
 
 def is_returned(frame: FrameType | None) -> bool:
-    """Whether the result of the call that a frame waits for goes into the frame's result, alone or in a tuple, and nowhere else."""
+    """Whether the result of the call that a frame waits for goes into the frame's result, also in containers, and nowhere else."""
     if frame is None:
         return False
-    depth = 0  # number of objects above the result on the stack
-    for step in dis.get_instructions(frame.f_code):
-        if step.offset <= frame.f_lasti:
-            continue
+    steps = list(dis.get_instructions(frame.f_code))
+    return _is_returned_from(steps, next(i for i, step in enumerate(steps) if step.offset > frame.f_lasti), set())
+
+
+def _is_returned_from(steps: list[dis.Instruction], start: int, names: set[str]) -> bool:
+    """Whether the object on top of the stack before a step goes into the result only. names: variables that have been followed."""
+    depth = 0  # number of objects above it on the stack
+    for step in steps[start:]:
         if step.opname == "RETURN_VALUE":
             return depth == 0
-        if step.opname in ("BUILD_TUPLE", "BUILD_LIST") and (step.arg or 0) > depth:
+        if step.opname == "STORE_FAST" and depth == 0:
+            return _is_only_returned(steps, step, names)
+        taken = _TAKEN_BY_CONTAINERS.get(step.opname)
+        if taken is not None and taken(step.arg or 0) > depth:
             depth = 0
         elif step.opname not in _LOADS or depth < _LOADS[step.opname]:
             return False
@@ -216,9 +223,27 @@ def is_returned(frame: FrameType | None) -> bool:
     return False
 
 
+def _is_only_returned(steps: list[dis.Instruction], stored: dis.Instruction, names: set[str]) -> bool:
+    """Whether a local variable, once an object is stored in it, is read only to be returned."""
+    name = stored.argval
+    for i, step in enumerate(steps):
+        named = step.argval if type(step.argval) is tuple else (step.argval,)  # an instruction may name two variables
+        if step is stored or "_FAST" not in step.opname or name not in named:
+            continue
+        if step.opname not in ("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK") or name in names:
+            return False
+        if not _is_returned_from(steps, i + 1, names | {name}):
+            return False
+    return True
+
+
+# How many objects an instruction that makes a container takes from the stack, given its argument.
+_TAKEN_BY_CONTAINERS: dict[str, Callable[[int], int]] = {
+    "BUILD_TUPLE": lambda n: n, "BUILD_LIST": lambda n: n, "BUILD_MAP": lambda n: 2 * n, "BUILD_CONST_KEY_MAP": lambda n: n + 1,
+}  # fmt: skip
 # Instructions that may come in between, and the number of objects that they need on the stack.
 _LOADS = {
     "CACHE": 0, "PUSH_NULL": 0, "LOAD_CONST": 0, "LOAD_FAST": 0, "LOAD_FAST_BORROW": 0, "LOAD_DEREF": 0, "LOAD_GLOBAL": 0,
-    "LOAD_ATTR": 1, "LOAD_METHOD": 1, "PRECALL": 1, "CALL": 1, "KW_NAMES": 0, "BUILD_TUPLE": 1, "BUILD_LIST": 1,
-    "BINARY_OP": 2, "COMPARE_OP": 2, "BINARY_SUBSCR": 2,
+    "LOAD_ATTR": 1, "LOAD_METHOD": 1, "PRECALL": 1, "CALL": 1, "KW_NAMES": 0, "BUILD_TUPLE": 1, "BUILD_LIST": 1, "BUILD_MAP": 1,
+    "BUILD_CONST_KEY_MAP": 1, "BINARY_OP": 2, "COMPARE_OP": 2, "BINARY_SUBSCR": 2,
 }  # fmt: skip

@@ -485,7 +485,7 @@ class Recorder:
             self.add(form.GUARD, "bool", (value,), (), {"value": result})
         elif isinstance(result, int) and frame.f_code.co_name in ("__int__", "__index__", "item"):
             self.add(form.GUARD, "int", (value,), (), {"value": result})
-        elif frame.f_code.co_name == "item" and origins.is_returned(origins.caller_of(frame)):
+        elif frame.f_code.co_name in ("item", "__float__") and origins.is_returned(origins.caller_of(frame)):
             self._items[id(result)] = result, self.computed_copy(value)
         else:
             raise Refusal(
@@ -514,6 +514,8 @@ class Recorder:
         steps = [i for i, x in enumerate(self.program.instructions) if x.kind == form.HOST and x.function.is_step]
         if steps and form.GUARD in kinds[steps[0] :]:
             raise Refusal("a condition on a tensor follows the step of an optimizer, which could not be undone")
+        if self._items.keys() - {id(x) for x in leaves}:  # __float__() was called by another function than float()
+            raise Refusal("a number of a tensor goes elsewhere than into the result")
         self.program.outputs = [self._output(x) for x in leaves]
         self.program.structure = structure
         found = {x[0] for x in self.program.outputs if not isinstance(x, Value)}
