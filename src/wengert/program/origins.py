@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import re
 import sys
 from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType
@@ -195,15 +196,38 @@ def is_import(frame: FrameType | None) -> bool:
     return False
 
 
+class _Step(NamedTuple):
+    """An instruction of Python. effect: by how much it lengthens the stack."""
+
+    opname: str
+    arg: int
+    argval: Any
+    effect: int
+    offset: int
+
+
+def _steps_of(code: CodeType) -> list[_Step]:
+    """Return the instructions of a code object. Those of Python 3.13 that read or write two variables become two."""
+    found = []
+    for step in dis.get_instructions(code):
+        if type(step.argval) is tuple and "_FAST_" in step.opname:
+            for kind, name in zip(re.findall("(LOAD|STORE)_FAST", step.opname), step.argval, strict=True):
+                found.append(_Step(f"{kind}_FAST", 0, name, 1 if kind == "LOAD" else -1, step.offset))
+        else:
+            effect = dis.stack_effect(step.opcode, step.arg) if step.opname in _LOADS else 0
+            found.append(_Step(step.opname, step.arg or 0, step.argval, effect, step.offset))
+    return found
+
+
 def is_returned(frame: FrameType | None) -> bool:
     """Whether the result of the call that a frame waits for goes into the frame's result, also in containers, and nowhere else."""
     if frame is None:
         return False
-    steps = list(dis.get_instructions(frame.f_code))
+    steps = _steps_of(frame.f_code)
     return _is_returned_from(steps, next(i for i, step in enumerate(steps) if step.offset > frame.f_lasti), set())
 
 
-def _is_returned_from(steps: list[dis.Instruction], start: int, names: set[str]) -> bool:
+def _is_returned_from(steps: list[_Step], start: int, names: set[str]) -> bool:
     """Whether the object on top of the stack before a step goes into the result only. names: variables that have been followed."""
     depth = 0  # number of objects above it on the stack
     for step in steps[start:]:
@@ -212,27 +236,25 @@ def _is_returned_from(steps: list[dis.Instruction], start: int, names: set[str])
         if step.opname == "STORE_FAST" and depth == 0:
             return _is_only_returned(steps, step, names)
         taken = _TAKEN_BY_CONTAINERS.get(step.opname)
-        if taken is not None and taken(step.arg or 0) > depth:
+        if taken is not None and taken(step.arg) > depth:
             depth = 0
         elif step.opname not in _LOADS or depth < _LOADS[step.opname]:
             return False
         else:
-            depth += dis.stack_effect(step.opcode, step.arg)
+            depth += step.effect
             if depth < min(1, _LOADS[step.opname]):
                 return False
     return False
 
 
-def _is_only_returned(steps: list[dis.Instruction], stored: dis.Instruction, names: set[str]) -> bool:
+def _is_only_returned(steps: list[_Step], stored: _Step, names: set[str]) -> bool:
     """Whether a local variable, once an object is stored in it, is read only to be returned."""
-    name = stored.argval
     for i, step in enumerate(steps):
-        named = step.argval if type(step.argval) is tuple else (step.argval,)  # an instruction may name two variables
-        if step is stored or "_FAST" not in step.opname or name not in named:
+        if step is stored or "_FAST" not in step.opname or step.argval != stored.argval:
             continue
-        if step.opname not in ("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK") or name in names:
+        if step.opname not in ("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK") or stored.argval in names:
             return False
-        if not _is_returned_from(steps, i + 1, names | {name}):
+        if not _is_returned_from(steps, i + 1, names | {stored.argval}):
             return False
     return True
 
