@@ -11,6 +11,7 @@ import numpy as np
 
 from wengert import errors
 from wengert._forks import import_late
+from wengert.backends.numpy import cast as cast
 
 name = "cuda"
 _cp: Any = None
@@ -139,13 +140,6 @@ def properties(index: int) -> Any:
 
 
 # -- words of forwards that CuPy lacks, or means otherwise ---------------------------------------------------------------
-
-
-def cast(x: Any, dtype: Any) -> Any:
-    """Cast x to a dtype, as torch does: a cast from complex to real takes the real part."""
-    if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
-        x = x.real
-    return x.astype(dtype)
 
 
 def shares_memory(x: Any, y: Any) -> bool:

@@ -591,7 +591,8 @@ class _TypedMeta(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         if not isinstance(instance, TensorBase) or instance._array.dtype != cls.dtype:
             return False
-        return device_name(instance._array).startswith(cls.device_type)
+        name: str = backend_of(instance._array).name
+        return name == cls.device_type
 
 
 def typed_class(d: Any, device_type: str = "cpu") -> Any:

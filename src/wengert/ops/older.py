@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert._forks import import_late
-from wengert.backends.selection import backend_of, device_name
+from wengert.backends.selection import backend_of
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
 from wengert.ops.faces import tensor_face
@@ -68,7 +68,7 @@ def typename(obj):
 
     The name has the module in front unless that is builtins."""
     if isinstance(obj, TensorBase):
-        return dtypes.legacy_type_name(obj._array.dtype, device_name(obj._array).partition(":")[0])
+        return dtypes.legacy_type_name(obj._array.dtype, backend_of(obj._array).name)
     cls = type(obj)
     return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
 
