@@ -9,7 +9,8 @@
 #   make test-fast   what `make test` runs, without its slow tests, for the minutes between two edits
 #   make check       lint, types, layers, generated files
 #   make bench       install, and print the benchmarks beside torch
-#   make record      the same, and keep the numbers in benchmarks/record.json, from which pages are written: on an idle machine
+#   make bench-compiled  install, and print the benchmarks of wengert.compile beside jax.jit, and write their table in docs/compile.md
+#   make record      what `make bench` prints, with its numbers kept in benchmarks/record.json, for pages: on an idle machine
 #   make inplace     compile the core next to its sources, for work with PYTHONPATH=src
 #   make generate    write the generated files: stubs, names of late families, tables of kernels, docs/operators, tables of pages
 #   make fuzz        all fuzzers for MINUTES=10 with seeds from the clock, each batch of calls in a child process with a watchdog
@@ -44,8 +45,8 @@ sources := $(wildcard pyproject.toml tools/build_backend.py meson.build meson.op
 	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build \
 	-o -path '*/page/*.*')
 
-.PHONY: demo docs test test-all test-pure test-cuda test-fast check bench record inplace generate fuzz parity-table oracle browser compilers \
-	emulate sanitize release-check clean
+.PHONY: demo docs test test-all test-pure test-cuda test-fast check bench bench-compiled record inplace generate fuzz parity-table oracle browser \
+	compilers emulate sanitize release-check clean
 
 demo: $(stamps)/extra-examples
 	$(python) examples/digits.py
@@ -78,6 +79,10 @@ check: $(stamps)/extra-dev
 
 bench: $(stamps)/extra-bench oracle
 	$(python) benchmarks/run.py $(ARGS)
+
+bench-compiled: $(stamps)/extra-bench
+	$(python) -m pip install --quiet jax
+	$(python) benchmarks/compiled.py --page docs/compile.md $(ARGS)
 
 record: $(stamps)/extra-bench oracle
 	$(python) benchmarks/run.py --json benchmarks/record.json $(ARGS)

@@ -18,14 +18,18 @@ PAUSE_SECONDS = 0.01  # before each: worker threads of the library that ran last
 
 
 def time_rounds(
-    programs: dict[str, Callable[[], object]], rounds: int, collect: bool, length: float = ROUND_SECONDS
+    programs: dict[str, Callable[[], object]],
+    rounds: int,
+    collect: bool,
+    length: float = ROUND_SECONDS,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, list[float]]:
     """Return seconds a call for each program, one entry a round. collect: Python's garbage collector is on, as users have it.
-    length: of a round, in seconds.
+    length: of a round, in seconds. clock: returns the seconds that are counted.
 
     Existing objects are frozen, because a collection would walk the modules of both libraries whichever is being timed.
     """
-    numbers = {name: _calls_a_round(program, length) for name, program in programs.items()}
+    numbers = {name: _calls_a_round(program, length, clock) for name, program in programs.items()}
     times: dict[str, list[float]] = {name: [] for name in programs}
     gc.collect()
     gc.freeze()
@@ -37,22 +41,22 @@ def time_rounds(
                 program()  # wakes its threads and fills the caches again
             if not collect:
                 gc.disable()
-            times[name].append(_time(program, numbers[name]))
+            times[name].append(_time(program, numbers[name], clock))
             gc.enable()
     gc.unfreeze()
     return times
 
 
-def _calls_a_round(program: Callable[[], object], length: float) -> int:
-    return max(1, round(length / min(_time(program, 1), _time(program, 1))))
+def _calls_a_round(program: Callable[[], object], length: float, clock: Callable[[], float]) -> int:
+    return max(1, round(length / max(min(_time(program, 1, clock), _time(program, 1, clock)), 1e-6)))
 
 
-def _time(program: Callable[[], object], number: int) -> float:
+def _time(program: Callable[[], object], number: int, clock: Callable[[], float]) -> float:
     """Return seconds a call."""
-    started = time.perf_counter()
+    started = clock()
     for _ in range(number):
         program()
-    return (time.perf_counter() - started) / number
+    return (clock() - started) / number
 
 
 def compare(slower: list[float], faster: list[float]) -> tuple[float, float, float]:

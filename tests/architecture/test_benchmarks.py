@@ -120,6 +120,36 @@ def test_measured_memory_excludes_the_preparation(monkeypatch):
     assert fresh.measure_memory("wengert", "chain") < 5
 
 
+@pytest.mark.slow
+def test_compiled_programs_are_timed_in_four_ways_and_written_to_a_page(tmp_path):
+    pytest.importorskip("threadpoolctl")
+    page = tmp_path / "page.md"
+    page.write_text("# Page\n\n<!-- compiled: written by hand -->\nold\n<!-- end of compiled -->\n\nmore\n")
+    command = [sys.executable, FOLDER / "compiled.py", "--only", "chain", "small-step", "--rounds", "1", "--page", page]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    text = page.read_text()
+    assert text.startswith("# Page\n\n<!-- compiled: written by hand -->\n") and text.endswith("<!-- end of compiled -->\n\nmore\n")
+    assert "old" not in text and text.count("| chain of 100") == text.count("| training step 2-16-16-1") == 2
+    assert "| geometric mean |" in text
+
+
+def test_compiled_programs_give_the_same_as_eager_ones(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    pairs = pytest.importorskip("compiled_programs").PAIRS
+    assert len({pair.name for pair in pairs}) == len(pairs) == 10
+    for pair in pairs:
+        if pair.name in ("chain", "rosenbrock", "hessian", "small-step", "mixture"):
+            (eager, arguments), (function, same) = pair.wengert(wengert), pair.wengert(wengert)
+            compiled = wengert.compile(function, fullgraph=True)
+            for _ in range(3):
+                np.testing.assert_allclose(first_number(compiled(*same)), first_number(eager(*arguments)), rtol=1e-5)
+
+
+def first_number(x):
+    return first_number(x[0]) if isinstance(x, tuple) else x.reshape(-1)[0].item()
+
+
 def test_mean_of_ratios_is_geometric(measure):
     assert measure.geometric_mean([4.0, 0.25]) == pytest.approx(1.0)
     assert measure.geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
