@@ -93,7 +93,7 @@ class Generator:
         with self._lock:
             if self._numpy is None:
                 bits = MT19937(0)
-                bits.state = _seeded_state(self._seed_or_entropy())
+                _seed(bits, self._seed_or_entropy())
                 self._numpy = NumpyGenerator(bits)
             return self._numpy
 
@@ -116,11 +116,10 @@ class Generator:
         return self
 
     def _restart(self, seed: int) -> None:
-        # Replace the state, not the generator, so that a `.numpy` that somebody holds draws the new numbers too.
+        # Seed the generator that is there, so that a `.numpy` that somebody holds draws the new numbers too.
         bits = self.numpy.bit_generator
-        state = _seeded_state(seed)
-        with self._lock, bits.lock:
-            bits.state = state
+        with self._lock:
+            _seed(bits, seed)
             self._seed, self._normal = seed, None
 
     def seed(self) -> int:
@@ -354,11 +353,11 @@ def _state_of_words(words: Any, position: int) -> Any:
     return {"bit_generator": "MT19937", "state": {"key": words, "pos": position}}
 
 
-def _seeded_state(seed: int) -> Any:
-    """State of MT19937 that starts from the low 32 bits of a seed, by Matsumoto and Nishimura's init_genrand (2002)."""
+def _seed(bits: Any, seed: int) -> None:
+    """Start an MT19937 from the low 32 bits of a seed, by Matsumoto and Nishimura's init_genrand (2002), under the lock of bits."""
     from numpy.random import RandomState
 
-    return _state_of_words(RandomState(seed & _MASK_32).get_state(legacy=False)["state"]["key"], _WORDS)
+    RandomState(bits).seed(seed & _MASK_32)
 
 
 def _rebuild(state: bytes) -> Generator:
