@@ -18,6 +18,7 @@ from wengert.backends.selection import backend_of
 
 _SERIES_FROM = 16.0  # asymptotic series are exact to double precision from this argument on
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)  # B_2, B_4 ...
+_BLOCK = 1 << 12  # elements computed at a time, so that they stay in the cache
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)  # Abramowitz and Stegun 6.1.41
 
 
@@ -86,6 +87,33 @@ def _deviance(a: Any, lead: Any, mean: Any) -> Any:
     v = xp.where(near, d / (2 + d), 0.0)  # log(1 + d) = 2 artanh(v)
     series = sum(v ** (2 * k) / (2 * k + 1) for k in range(1, 12))
     return xp.where(near, a * v * (d - 2 * series), lead - a * xp.log(mean / a))
+
+
+def in_blocks(function: Callable[..., Any], *arrays: Any) -> Any:
+    """function(*arrays) for arrays [n], computed for as many elements at a time as fit into the cache."""
+    xp = backend_of(arrays[0])
+    n = len(arrays[0])
+    if n <= _BLOCK:
+        return function(*arrays)
+    return xp.concatenate([function(*[array[i : i + _BLOCK] for array in arrays]) for i in range(0, n, _BLOCK)])
+
+
+def tail_integral(integrand: Callable[[Any], Any], width: Any, step: float) -> Any:
+    """Integral of n decreasing functions over s from 0 to infinity, by the rule s = width exp(pi / 2 sinh(u)).
+
+    width: array [n], the scales of the functions. integrand(s): the functions at s, array [nodes, n]. step: distance of the nodes
+    in u. The double-exponential rule of Takahasi and Mori, 1974.
+    """
+    xp = backend_of(width)
+    nodes = xp.arange(-3.9, 3.3, step)
+    points = xp.exp(pi / 2 * xp.sinh(nodes))
+    weights = step * pi / 2 * xp.cosh(nodes) * points
+    total = xp.zeros_like(width)
+    count = max(1, _BLOCK // max(len(width), 1))
+    for first in range(0, len(nodes), count):
+        block = slice(first, first + count)
+        total += weights[block] @ integrand(points[block, None] * width)
+    return width * total
 
 
 def bell(derivative: Callable[[int, int], Any], m: int, n: int) -> Any:

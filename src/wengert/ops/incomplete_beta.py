@@ -18,19 +18,16 @@ raises a above 1. The derivatives of the added term are polynomials of the same 
 
 from __future__ import annotations
 
-from math import pi
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from wengert._forks import import_late
 from wengert.backends.selection import backend_of
-from wengert.ops.densities import bell, beta_mass, polygamma_step
+from wengert.ops.densities import bell, beta_mass, in_blocks, polygamma_step, tail_integral
 
-_STEP = 0.05
-_NODES = np.arange(-3.9, 3.3, _STEP)
-_POINTS = np.exp(pi / 2 * np.sinh(_NODES))
-_WEIGHTS = _STEP * pi / 2 * np.cosh(_NODES) * _POINTS
+_STEP = 0.05  # distance of the nodes of the quadrature
 
 
 def by_parameters(a: Any, b: Any, x: Any, m: int, n: int) -> Any:
@@ -57,7 +54,7 @@ def _lower_tail(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
     added = xp.zeros_like(x)
     if small.any():
         added[small] = _recurrence_term(a[small], b[small], x[small], y[small], m, n)
-    return added + _by_quadrature(xp.where(small, a + 1, a), b, x, y, m, n)
+    return added + in_blocks(partial(_by_quadrature, m=m, n=n), xp.where(small, a + 1, a), b, x, y)
 
 
 def _recurrence_term(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
@@ -88,14 +85,13 @@ def _by_quadrature(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
     slope = xp.maximum(a - (b - 1) * ratio, 0)
     bend = xp.maximum(b - 1, 0) * ratio * (1 + ratio)
     width = 2 / (slope + xp.sqrt(slope**2 + 2 * bend))
-    total = xp.zeros_like(x)
-    for point, weight in zip(_POINTS, _WEIGHTS, strict=True):
-        s = width * point
+
+    def integrand(s: Any) -> Any:
         t = x * xp.exp(-s)
         rise = xp.log1p(-ratio * xp.expm1(-s))  # log((1 - t) / (1 - x))
         log_t, log_rest = log_x - s, xp.where(t < 0.5, xp.log1p(-t), xp.log(y) + rise)
 
-        def exponent(i: int, j: int, log_t: Any = log_t, log_rest: Any = log_rest) -> Any:
+        def exponent(i: int, j: int) -> Any:
             if i and j:
                 return both[i + j - 1]
             if i:
@@ -103,8 +99,9 @@ def _by_quadrature(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
             return steps_b[j - 1] + (log_rest if j == 1 else 0.0)
 
         logarithm = (b - 1) * rise - a * s
-        total += weight * xp.where(logarithm < -745, 0.0, xp.exp(logarithm) * bell(exponent, m, n))
-    return beta_mass(a, b, x, y) / y * width * total
+        return xp.where(logarithm < -745, 0.0, xp.exp(logarithm) * bell(exponent, m, n))
+
+    return beta_mass(a, b, x, y) / y * tail_integral(integrand, width, _STEP)
 
 
 def _log_complement(x: Any, y: Any) -> Any:

@@ -18,7 +18,8 @@ p(x) has a relative error below 1e-13. So has the second, except next to its cha
 
 from __future__ import annotations
 
-from math import factorial, pi
+from functools import partial
+from math import factorial
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,7 @@ from wengert.ops import densities
 _SERIES_LIMIT = 30.0  # the power series is used up to this a where x <= a + 1; it is as accurate, and for small a more
 _SERIES_TERMS = 90
 
-_STEP = 0.06
-_NODES = np.arange(-3.9, 3.3, _STEP)
-_POINTS = np.exp(pi / 2 * np.sinh(_NODES))
-_WEIGHTS = _STEP * pi / 2 * np.cosh(_NODES) * _POINTS
+_STEP = 0.06  # distance of the nodes of the quadrature
 
 
 def bell(logarithm: Any, polygammas: list[Any], order: int) -> Any:
@@ -48,8 +46,8 @@ def scaled_derivative(a: Any, x: Any, order: int) -> Any:
     xp = backend_of(a)
     small = (x <= a + 1) & (a <= _SERIES_LIMIT)
     found = xp.empty(x.shape)
-    found[small] = _by_series(a[small], x[small], order)
-    found[~small] = _by_quadrature(a[~small], x[~small], order)
+    found[small] = densities.in_blocks(partial(_by_series, order=order), a[small], x[small])
+    found[~small] = densities.in_blocks(partial(_by_quadrature, order=order), a[~small], x[~small])
     return found
 
 
@@ -80,14 +78,14 @@ def _by_quadrature(a: Any, x: Any, order: int) -> Any:
     slope = xp.maximum(xp.where(lower, a - x, 1 - (a - 1) / x), 0)
     bend = xp.where(lower, x, xp.maximum(a - 1, 0) / x**2)
     width = 2 / (slope + xp.sqrt(slope**2 + 2 * bend))
-    total = xp.zeros_like(x)
-    for point, weight in zip(_POINTS, _WEIGHTS, strict=True):
-        s = width * point
+
+    def integrand(s: Any) -> Any:
         logarithm = xp.where(lower, log_x - s, xp.log(x + s))
         exponent = xp.where(lower, -a * s - x * xp.expm1(-s), (a - 1) * xp.log1p(s / x) - s)
-        value = xp.exp(exponent) * bell(logarithm, polygammas, order)
-        total += weight * xp.where(exponent < -745, 0.0, value)
-    return xp.where(lower, x * width * total, -width * total)
+        return xp.where(exponent < -745, 0.0, xp.exp(exponent) * bell(logarithm, polygammas, order))
+
+    integral = densities.tail_integral(integrand, width, _STEP)
+    return xp.where(lower, x * integral, -integral)
 
 
 def derivative(a: Any, x: Any, order: int) -> Any:
