@@ -6,14 +6,15 @@ Orders, pairs and signs are SciPy's. Zeros and poles differentiate where they ar
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import comb
 from typing import Any
 
 import numpy as np
 
+from wengert import errors
 from wengert._forks import import_late
 from wengert.array_functions.table import detached, linalg, w
-from wengert.array_protocol import _signature as signature_of
+from wengert.array_protocol import _is_differentiated as is_differentiated, _signature as signature_of
+from wengert.ops.faces import tensor_face as F
 from wengert.scipy._closures import with_values
 from wengert.scipy._frame import matched, operands
 
@@ -39,6 +40,14 @@ def _polynomial(roots: Any) -> Any:
     zero = w.zeros(1, dtype=roots.dtype)
     for i in range(len(roots)):
         found = w.cat([found, zero]) - roots[i] * w.cat([zero, found])
+    return found
+
+
+def polyval(coefficients: Any, x: Any) -> Any:
+    """Return the values at complex places x of a polynomial, whose highest power comes first."""
+    found = w.zeros_like(x)
+    for c in coefficients.to(x.dtype):
+        found = found * x + c
     return found
 
 
@@ -94,9 +103,7 @@ def sos2tf(sos):
 
 def _times(a: Any, b: Any) -> Any:
     """Return the product of two polynomials."""
-    zeros = w.zeros(len(a) - 1, dtype=a.dtype)
-    rows = [w.cat([zeros[:i], b, zeros[: len(a) - 1 - i]]) for i in range(len(a))]
-    return w.sum(a[:, None] * w.stack(rows), 0)
+    return F._full_convolution(b, a, method="direct") if len(a) > len(b) else F._full_convolution(a, b, method="direct")
 
 
 def zpk2sos(z, p, k, pairing=None, *, analog=False):
@@ -119,6 +126,26 @@ def zpk2sos(z, p, k, pairing=None, *, analog=False):
             sides.append(w.cat([w.zeros(3 - len(found), dtype=found.dtype), found]))
         rows.append(w.cat([sides[0] * k if section == 0 else sides[0], sides[1]]))
     return with_values(w.stack(rows), values)
+
+
+def sos2zpk(sos):
+    """Zeros, poles and gain of second-order sections: (sections, 6). Derivative: if both zeros and both poles differ."""
+    z, p, k = scipy.sos2zpk(detached(sos))
+    (sos,) = operands(sos)
+    sides: Any = [[], []]
+    gain = w.ones((), dtype=sos.dtype)
+    for row in sos:
+        *places, factor = tf2zpk(row[:3], row[3:])
+        gain = gain * factor
+        for side, found in zip(sides, places, strict=True):
+            side.append(_filled(_complex(found), 0.0, 2 - len(found)))
+    return with_values(w.cat(sides[0]), z), with_values(w.cat(sides[1]), p), with_values(gain, np.asarray(k))
+
+
+def tf2sos(b, a, pairing=None, *, analog=False):
+    """Second-order sections of a filter with these coefficients: (sections, 6)."""
+    z, p, k = tf2zpk(b, a)
+    return zpk2sos(z, p, k, pairing, analog=analog)
 
 
 # -- transformations of analog filters ----------------------------------------------------------------------------------------
@@ -184,30 +211,108 @@ _CHANGES: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def bilinear(b, a, fs=1.0):
-    """Coefficients of the digital filter that the bilinear transformation makes of an analog one."""
-    values = scipy.bilinear(*detached((b, a)), float(np.asarray(detached(fs))))
-    b, a, fs = [x.double() for x in operands(b, a, fs)]
-    b, a = w.atleast_1d(b), w.atleast_1d(a)
+# -- transformations of coefficients ---------------------------------------------------------------------------------------------
+
+
+def normalize(b, a):
+    """Coefficients (b, a) divided by the first one of a. b: a vector, or one for each output in its rows."""
+    values = scipy.normalize(*detached((b, a)))
+    b, a = [w.atleast_1d(x) for x in operands(b, a)]
+    return _like_theirs(b, a, values)
+
+
+def _like_theirs(b: Any, a: Any, values: Any) -> tuple[Any, Any]:
+    """Return coefficients as normalize, without the leading zeros that SciPy leaves out."""
+    b, a = b[..., b.shape[-1] - values[0].shape[-1] :].reshape(values[0].shape), a[len(a) - len(values[1]) :]
+    return with_values(b / a[0], values[0]), with_values(a / a[0], values[1])
+
+
+def _substituted(b: Any, a: Any, above: Any, below: Any) -> tuple[Any, Any]:
+    """Return the coefficients of a filter with above / below in place of its variable. Both are polynomials of the same length."""
     order = max(len(b), len(a)) - 1
-    found = []
-    for side in (b, a):
-        total: Any = 0.0
-        for j in range(len(side)):  # the power of s = 2 fs (z - 1) / (z + 1)
-            product = np.polymul(
-                [(-1.0) ** i * comb(j, i) for i in range(j + 1)], [float(comb(order - j, i)) for i in range(order - j + 1)]
-            )
-            total = total + side[len(side) - 1 - j] * (2 * fs) ** j * w.as_tensor(product)
-        found.append(total)
-    b, a = found[0] / found[1][0], found[1] / found[1][0]
-    return with_values(b[len(b) - len(values[0]) :], values[0]), with_values(a, values[1])
+    powers = []
+    for factor in (above, below):
+        found = [w.ones(1, dtype=factor.dtype)]
+        for _ in range(order):
+            found.append(_times(found[-1], factor))
+        powers.append(found)
+    products = [_times(powers[0][j], powers[1][order - j]) for j in range(order + 1)]
+    sides = [sum([side[len(side) - 1 - j] * products[j] for j in range(1, len(side))], side[-1] * products[0]) for side in (b, a)]
+    return sides[0], sides[1]
+
+
+def _changed(name: str, factors: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a transformation of the coefficients of a filter. factors: a function of the frequencies, see _substituted."""
+    theirs = getattr(scipy, name)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        bound = signature_of(theirs).bind(*args, **kwargs)
+        bound.apply_defaults()
+        b, a, *numbers = bound.arguments.values()
+        values = theirs(*detached((b, a)), *[float(np.asarray(detached(x))) for x in numbers])
+        b, a, *numbers = operands(b, a, *numbers)
+        polynomials = [operands(list(factor))[0] for factor in factors(*numbers)]
+        return _like_theirs(*_substituted(w.atleast_1d(b), w.atleast_1d(a), *polynomials), values)
+
+    run.__name__, run.__doc__ = name, f"Coefficients of a transformed filter, as scipy.signal.{name}."
+    return run
+
+
+_SUBSTITUTIONS: dict[str, Callable[..., Any]] = {
+    "lp2lp": lambda wo: ((1.0, 0.0), (0.0, wo)),
+    "lp2hp": lambda wo: ((0.0, wo), (1.0, 0.0)),
+    "lp2bp": lambda wo, bw: ((1.0, 0.0, wo * wo), (0.0, bw, 0.0)),
+    "lp2bs": lambda wo, bw: ((0.0, bw, 0.0), (1.0, 0.0, wo * wo)),
+    "bilinear": lambda fs: ((2 * fs, -2 * fs), (1.0, 1.0)),
+}
 
 
 # -- designs ------------------------------------------------------------------------------------------------------------------
 
 
+def _ripple(decibels: Any) -> Any:
+    """Return the square root of 10**(decibels / 10) - 1."""
+    return w.sqrt(w.expm1(decibels * (np.log(10.0) / 10)))
+
+
+def _stretched(poles: Any, mu: Any) -> Any:
+    """Return poles on the unit circle moved to an ellipse with half axes sinh(mu) and cosh(mu)."""
+    return w.complex(w.sinh(mu) * w.as_tensor(poles.real.copy()), w.cosh(mu) * w.as_tensor(poles.imag.copy()))
+
+
+def cheb1ap(N, rp):
+    """Zeros, poles and gain of the analog Chebyshev filter of the first kind with rp decibels of ripple."""
+    values = scipy.cheb1ap(N, float(np.asarray(detached(rp))))
+    ripple = _ripple(_number(rp))
+    poles = _stretched(scipy.buttap(N)[1], w.asinh(1 / ripple) / N)
+    gain = _ratio(-poles, -poles[:0])
+    return w.as_tensor(values[0]), with_values(poles, values[1]), with_values(
+        gain / w.sqrt(1 + ripple**2) if N % 2 == 0 else gain, np.asarray(values[2]))  # fmt: skip
+
+
+def cheb2ap(N, rs):
+    """Zeros, poles and gain of the analog Chebyshev filter of the second kind with rs decibels of attenuation."""
+    values = scipy.cheb2ap(N, float(np.asarray(detached(rs))))
+    poles = 1 / _stretched(scipy.buttap(N)[1], w.asinh(_ripple(_number(rs))) / N)
+    zeros = _complex(values[0])
+    return w.as_tensor(values[0]), with_values(poles, values[1]), with_values(_ratio(-poles, -zeros), np.asarray(values[2]))
+
+
+def _prototype(name: str, theirs: Any, settings: dict[str, Any]) -> Any:
+    """Return zeros, poles and gain of the analog lowpass filter with cutoff 1. Derivative: in the ripple of cheby1 and cheby2."""
+    kind = settings.get("ftype", name)
+    if kind in ("cheby1", "cheby2"):
+        return cheb1ap(settings["N"], settings["rp"]) if kind == "cheby1" else cheb2ap(settings["N"], settings["rs"])
+    if is_differentiated(settings.values()):
+        raise errors.ArgumentError(
+            f"scipy.signal.{name} has no derivative in its ripple and attenuation; cheby1 has one in rp, and cheby2 in rs. "
+            "Hint: detach them."
+        )
+    return theirs(**{key: detached(x) for key, x in settings.items()}, Wn=1.0, btype="lowpass", analog=True, output="zpk")
+
+
 def _design(name: str) -> Callable[..., Any]:
-    """Return a design of SciPy that differentiates in the frequencies Wn and fs."""
+    """Return a design of SciPy that differentiates in the frequencies Wn and fs, and in the ripple where the poles are formulas."""
     theirs = getattr(scipy, name)
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -215,14 +320,14 @@ def _design(name: str) -> Callable[..., Any]:
         bound.apply_defaults()
         given = dict(bound.arguments)
         frequencies, fs, output, analog, kind = [given.pop(key) for key in ("Wn", "fs", "output", "analog", "btype")]
-        plain = {key: detached(x) if x is not None else None for key, x in given.items()}
+        plain = {key: detached(x) for key, x in given.items()}
         sizes = np.atleast_1d(detached(frequencies))
         kinds = {"low": "lowpass", "lp": "lowpass", "l": "lowpass", "high": "highpass", "hp": "highpass", "h": "highpass",
                  "band": "bandpass", "bp": "bandpass", "stop": "bandstop", "bs": "bandstop"}  # fmt: skip
         kind = kinds.get(kind.lower(), kind.lower())
         values = theirs(**plain, Wn=detached(frequencies), btype=kind, analog=analog, output="zpk",
                         fs=None if fs is None else float(np.asarray(detached(fs))))  # fmt: skip
-        prototype = theirs(**plain, Wn=1.0, btype="lowpass", analog=True, output="zpk")
+        prototype = _prototype(name, theirs, given)
         frequencies = w.atleast_1d(_number(frequencies))
         if not analog:
             frequencies = frequencies if fs is None else 2 * frequencies / _number(fs)
@@ -242,12 +347,56 @@ def _design(name: str) -> Callable[..., Any]:
         return zpk2sos(z, p, k, analog=analog) if output == "sos" else (z, p, k)
 
     run.__name__ = name
-    run.__doc__ = f"""Filter of scipy.signal.{name}, in the forms ba, zpk and sos. Derivative: in Wn and fs."""
+    run.__doc__ = f"""Filter of scipy.signal.{name}, in the forms ba, zpk and sos.
+
+    Derivative: in Wn and fs, in rp for the type cheby1, and in rs for cheby2."""
     return run
+
+
+def _resonance(w0: Any, Q: Any, fs: Any, theirs: Callable[..., Any], **options: Any) -> tuple[Any, Any, Any]:
+    """Return (SciPy's coefficients, the angle of a resonance, its width)."""
+    values = theirs(*[float(np.asarray(detached(x))) for x in (w0, Q)], fs=float(np.asarray(detached(fs))), **options)
+    w0, Q, fs = [x.double() for x in operands(w0, Q, fs)]
+    angle = 2 * np.pi * w0 / fs
+    return values, angle, angle / Q
+
+
+def _second_order(values: Any, above: Any, angle: Any, width: Any) -> tuple[Any, Any]:
+    """Return a filter of second order with a resonance. above: a function of the gain and the angle, three coefficients."""
+    gain = 1 / (1 + w.tan(width / 2))
+    below = [w.ones_like(gain), -2 * gain * w.cos(angle), 2 * gain - 1]
+    return with_values(w.stack(above(gain, angle)), values[0]), with_values(w.stack(below), values[1])
+
+
+def iirnotch(w0, Q, fs=2.0):
+    """Coefficients (b, a) of a filter that takes out the frequency w0, with a bandwidth of w0 / Q."""
+    values, angle, width = _resonance(w0, Q, fs, scipy.iirnotch)
+    return _second_order(values, lambda gain, angle: [gain, -2 * gain * w.cos(angle), gain], angle, width)
+
+
+def iirpeak(w0, Q, fs=2.0):
+    """Coefficients (b, a) of a filter that lets the frequency w0 pass, with a bandwidth of w0 / Q."""
+    values, angle, width = _resonance(w0, Q, fs, scipy.iirpeak)
+    return _second_order(values, lambda gain, _: [1 - gain, w.zeros_like(gain), gain - 1], angle, width)
+
+
+def iircomb(w0, Q, ftype="notch", fs=2.0, *, pass_zero=False):
+    """Coefficients (b, a) of a filter that takes out, or lets pass, the multiples of the frequency w0. Derivative: in Q."""
+    values, _, width = _resonance(w0, Q, fs, scipy.iircomb, ftype=ftype, pass_zero=pass_zero)
+    order = len(values[0]) - 1
+    beta, is_notch = w.tan(order * width / 4), ftype in ("notch", "n")
+    first, last = (1.0, 1.0) if is_notch else (beta, -beta)
+    sign = -1.0 if is_notch != pass_zero else 1.0
+    zeros = w.zeros(order - 1, dtype=beta.dtype)
+    sides = []
+    for left, right in ((first, sign * last), (1 + beta, sign * (1 - beta))):
+        sides.append(w.cat([w.reshape(left / (1 + beta), (1,)), zeros, w.reshape(right / (1 + beta), (1,))]))
+    return with_values(sides[0], values[0]), with_values(sides[1], values[1])
 
 
 DESIGNS = ("iirfilter", "butter", "cheby1", "cheby2", "ellip", "bessel")
 FUNCTIONS: tuple[Any, ...] = (
-    zpk2tf, tf2zpk, sos2tf, zpk2sos, bilinear, *[_zpk(name, change) for name, change in _CHANGES.items()],
-    *[_design(name) for name in DESIGNS],
+    zpk2tf, tf2zpk, sos2tf, zpk2sos, sos2zpk, tf2sos, normalize, cheb1ap, cheb2ap, iirnotch, iirpeak, iircomb,
+    *[_zpk(name, change) for name, change in _CHANGES.items()],
+    *[_changed(name, factors) for name, factors in _SUBSTITUTIONS.items()], *[_design(name) for name in DESIGNS],
 )  # fmt: skip

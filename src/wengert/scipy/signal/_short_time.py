@@ -1,9 +1,8 @@
-"""Short-time Fourier transforms, their inverse, spectrograms, spectra at uneven times, and responses of cascades."""
+"""Short-time Fourier transforms, their inverse, spectrograms, and spectra at uneven times."""
 
 from __future__ import annotations
 
 import warnings
-from math import pi
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,9 @@ from wengert._forks import import_late
 from wengert.array_functions.table import checked_axis, detached, fft, w
 from wengert.scipy._borders import extended
 from wengert.scipy._frame import operands
-from wengert.scipy.signal._spectra import frequencies_of, freqz, length_of, overlap_of, spectra_of
+from wengert.scipy.signal._spectra import frequencies_of, length_of, overlap_of, spectra_of
 
-__all__ = ["freqz_sos", "istft", "lombscargle", "spectrogram", "stft"]
+__all__ = ["istft", "lombscargle", "spectrogram", "stft"]
 
 theirs = import_late("scipy.signal")
 
@@ -175,17 +174,3 @@ def lombscargle(x, y, freqs, *, normalize=False, weights=None, floating_mean=Fal
         return w.complex(yc / cc, ys / ss) * w.exp(w.complex(w.zeros_like(turn), turn))
     power = yc**2 / cc + ys**2 / ss
     return power / yy if normalize in (True, "normalize") else power * len(x) / 2
-
-
-def freqz_sos(sos, worN=512, whole=False, fs=2 * pi):
-    (sos,) = operands(sos)
-    if sos.ndim != 2 or sos.shape[1] != 6:
-        raise ValueError("sos array must be shape (n_sections, 6)")
-    if not (detached(sos)[:, 3] == 1).all():
-        raise ValueError("sos[:, 3] should be all ones")
-    if sos.shape[0] == 0:
-        raise ValueError("Cannot compute frequencies with no sections")
-    angles, found = freqz(sos[0, :3], sos[0, 3:], worN, whole, fs=fs)
-    for row in sos[1:]:
-        found = found * freqz(row[:3], row[3:], worN, whole, fs=fs)[1]
-    return angles, found

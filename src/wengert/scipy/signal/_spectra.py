@@ -1,8 +1,8 @@
-"""Spectra, analytic signals, changes of the sampling rate, and responses of filters."""
+"""Spectra, analytic signals, and changes of the sampling rate."""
 
 from __future__ import annotations
 
-from math import gcd, pi
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,7 @@ from wengert.scipy._frame import operands
 from wengert.scipy.signal._filters import detrend as remove_trend, lfilter, sosfilt, sosfiltfilt
 
 __all__ = [
-    "chirp", "coherence", "csd", "decimate", "freqz", "gausspulse", "hilbert", "periodogram", "resample", "resample_poly",
-    "upfirdn", "welch",
+    "coherence", "csd", "decimate", "hilbert", "periodogram", "resample", "resample_poly", "upfirdn", "welch",
 ]  # fmt: skip
 
 theirs = import_late("scipy.signal")
@@ -131,13 +130,20 @@ def hilbert(x, N=None, axis=-1):
     size = x.shape[axis] if N is None else int(N)
     if size <= 0:
         raise ValueError("N must be positive.")
+    return fft.ifft(fft.fft(x, size, axis) * one_sided(size, axis, x), size, axis)
+
+
+def one_sided(size: int, axis: int, x: Any, middle: float = 1) -> Any:
+    """Return what an analytic signal has of each frequency along an axis of x: the positive ones twice, no negative ones.
+
+    middle: what it has of the Nyquist frequency."""
     factors = np.zeros(size)
     factors[: (size + 1) // 2] = 2
     factors[0] = 1
     if size % 2 == 0:
-        factors[size // 2] = 1
+        factors[size // 2] = middle
     shape = [-1 if d == axis else 1 for d in range(x.ndim)]
-    return fft.ifft(fft.fft(x, size, axis) * w.as_tensor(factors.reshape(shape)).to(x.dtype), size, axis)
+    return w.as_tensor(factors.reshape(shape)).to(x.dtype)
 
 
 # -- sampling rates ------------------------------------------------------------------------------------------------------
@@ -223,55 +229,3 @@ def decimate(x, q, n=None, ftype="iir", axis=-1, zero_phase=True):
 
 def _every(x: Any, step: int, axis: int) -> Any:
     return x[(slice(None),) * axis + (slice(None, None, step),)]
-
-
-# -- responses and waves ---------------------------------------------------------------------------------------------------
-
-
-def freqz(b, a=1, worN=512, whole=False, *, fs=2 * pi, include_nyquist=False):
-    b, a = operands(b, a)
-    b, a = w.atleast_1d(b), w.atleast_1d(a)
-    if b.ndim > 1 or a.ndim > 1:
-        raise ValueError("b and a must be vectors for tensors")
-    if worN is None or isinstance(worN, (int, np.integer)):
-        count = 512 if worN is None else int(worN)
-        end = 2 * pi if whole else pi
-        angles = np.linspace(0, end, count, endpoint=include_nyquist and not whole)
-    else:
-        angles = 2 * pi * np.atleast_1d(np.asarray(detached(worN), np.float64)) / fs
-    delays = w.as_tensor(angles[:, None] * np.arange(max(len(b), len(a))))
-    turns = w.complex(w.cos(delays), -w.sin(delays))
-    response = turns[:, : len(b)] @ b.to(turns.dtype) / (turns[:, : len(a)] @ a.to(turns.dtype))
-    return w.as_tensor(angles * fs / (2 * pi)), response
-
-
-def chirp(t, f0, t1, f1, method="linear", phi=0, vertex_zero=True):
-    t, f0, t1, f1, phi = operands(t, f0, t1, f1, phi)
-    if method in ("linear", "lin", "li"):
-        phase = 2 * pi * (f0 * t + 0.5 * (f1 - f0) / t1 * t * t)
-    elif method in ("quadratic", "quad", "q"):
-        beta = (f1 - f0) / t1**2
-        phase = f0 * t + beta * t**3 / 3 if vertex_zero else f1 * t + beta * ((t1 - t) ** 3 - t1**3) / 3
-        phase = 2 * pi * phase
-    elif method in ("logarithmic", "log", "lo"):
-        if float(detached(f0)) * float(detached(f1)) <= 0:
-            raise ValueError("For a logarithmic chirp, f0 and f1 must be nonzero and have the same sign.")
-        beta = t1 / w.log(f1 / f0)
-        phase = 2 * pi * beta * f0 * w.expm1(t / beta)
-    elif method in ("hyperbolic", "hyp"):
-        if float(detached(f0)) == 0 or float(detached(f1)) == 0:
-            raise ValueError("For a hyperbolic chirp, f0 and f1 must be nonzero.")
-        pole = -f1 * t1 / (f0 - f1)
-        phase = -2 * pi * pole * f0 * w.log(w.abs(1 - t / pole))
-    else:
-        raise ValueError(f"method must be 'linear', 'quadratic', 'logarithmic', or 'hyperbolic', not {method!r}.")
-    return w.cos(phase + phi * pi / 180)
-
-
-def gausspulse(t, fc=1000, bw=0.5, bwr=-6):
-    t, fc, bw = operands(t, fc, bw)
-    if bwr >= 0:
-        raise ValueError("Reference level for bandwidth must be < 0 dB")
-    reference = 10.0 ** (bwr / 20.0)
-    decay = -((pi * fc * bw) ** 2) / (4.0 * np.log(reference))
-    return w.exp(-decay * t * t) * w.cos(2 * pi * fc * t)
