@@ -26,11 +26,13 @@ _HEAD = """# SciPy's distributions
 
 In what the methods of the distributions of `wengert.scipy.stats` differentiate. `all`: in x (or q), loc, scale and all shapes. A list
 of names: in all but these shapes, for which the call raises an error that names the shape or the function of `scipy.special` that has no
-derivative in it. `x loc scale`: in no shape. A dash: not at all. Discrete distributions differentiate in their real shapes.
+derivative in it. `x loc scale`: in no shape. A dash: not at all. Discrete distributions differentiate in their real shapes;
+those with no real shape have no derivative.
 
 Outside the support the derivative is 0, as that of the value there. Results for invalid shapes are NaN. Quantiles without a formula have
 derivatives up to the third order, all other methods of any order. Columns: `density` is pdf, logpdf, pmf and logpmf; `mass` cdf, logcdf,
-sf and logsf; `quantile` ppf, isf, median and interval; `moments` mean, var, std and stats.
+sf and logsf; `quantile` ppf, isf, median and interval; `moments` mean, var, std and stats. `moment` and `expect`
+differentiate as the density does; `expect` also in tensors that the function closes over.
 
 """
 
@@ -41,7 +43,7 @@ _INTEGERS = {
 }  # fmt: skip
 
 
-def _differentiates(call: object, *arguments: float, at: int) -> bool:
+def _differentiates(call: object, *arguments: object, at: int) -> bool:
     given = [wengert.tensor(x, dtype=wengert.float64, requires_grad=i == at) for i, x in enumerate(arguments)]
     try:
         with warnings.catch_warnings():
@@ -58,7 +60,7 @@ def _differentiates(call: object, *arguments: float, at: int) -> bool:
 def outcome(name: str, method: str, shapes: tuple[float, ...]) -> str:
     """In what a method differentiates."""
     theirs, ours = getattr(scipy.stats, name), getattr(stats, name)
-    names = (theirs.shapes or "").split(", ") if theirs.shapes else []
+    names = ["p"] if name == "poisson_binom" else theirs.shapes.split(", ") if theirs.shapes else []
     real = [i for i, shape in enumerate(names) if shape not in _INTEGERS.get(name, "").split()]
     first = [] if method in ("mean", "entropy") else [0.45 if method == "ppf" else float(theirs.ppf(0.45, *shapes))]
     call = getattr(ours, method)
@@ -69,7 +71,9 @@ def outcome(name: str, method: str, shapes: tuple[float, ...]) -> str:
             return "–"
         if not first and not (names and not missing) and not _differentiates(call, *after, at=len(after) - 1):
             return "–"
-    elif not real or len(missing) == len(real):
+    elif not real:
+        return "no real shape"
+    elif len(missing) == len(real):
         return "–"
     if not missing:
         return "all"
@@ -84,7 +88,7 @@ def page() -> str:
     ):
         text += f"## {title}\n\n| family | {' | '.join(methods)} |\n|{'---|' * (len(methods) + 1)}\n"
         for name, shapes in sorted(families.items()):
-            cells = [outcome(name, method, tuple(np.float64(s) for s in shapes)) for method in methods.values()]
+            cells = [outcome(name, method, tuple(np.asarray(s, np.float64) for s in shapes)) for method in methods.values()]
             text += f"| `{name}` | {' | '.join(cells)} |\n"
         text += "\n"
     return text.rstrip("\n") + "\n"

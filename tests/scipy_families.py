@@ -28,5 +28,5 @@ DISCRETE = {
     "bernoulli": (0.3,), "betabinom": (5, 2.3, 0.63), "betanbinom": (5, 9.3, 1), "binom": (5, 0.4), "boltzmann": (1.4, 19),
     "dlaplace": (0.8,), "geom": (0.5,), "hypergeom": (30, 12, 6), "logser": (0.6,), "nbinom": (0.4, 0.4), "nchypergeom_fisher":
     (140, 80, 60, 0.5), "nchypergeom_wallenius": (140, 80, 60, 0.5), "nhypergeom": (20, 7, 1), "planck": (0.51,), "poisson":
-    (0.6,), "randint": (7, 31), "skellam": (15, 8), "yulesimon": (11.0,), "zipf": (6.6,), "zipfian": (0.75, 15),
+    (0.6,), "poisson_binom": ((0.3, 0.6, 0.8),), "randint": (7, 31), "skellam": (15, 8), "yulesimon": (11.0,), "zipf": (6.6,), "zipfian": (0.75, 15),
 }  # fmt: skip

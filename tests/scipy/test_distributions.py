@@ -15,18 +15,17 @@ from loops import each
 from scipy_checks import check_call
 from scipy_families import CONTINUOUS, DISCRETE
 
-NO_DENSITY = ["levy_stable", "studentized_range"]  # families whose densities differentiate in nothing
 # Families with integers among the shapes, which are constant, and those that SciPy computes too coarsely or slowly for all checks.
 INTEGERS = {"n": "betabinom betanbinom binom zipfian ksone kstwo irwinhall", "N": "boltzmann", "M": "", "low": "", "high": ""}
 DRAWS = {"hypergeom": [], "nhypergeom": [], "randint": [], "nchypergeom_fisher": [3], "nchypergeom_wallenius": [3]}
-SPARE = ("genhyperbolic", "geninvgauss", "gausshyper", "kstwo")
+SPARE = ("genhyperbolic", "geninvgauss", "gausshyper", "kstwo", "studentized_range")
 METHODS = ("logpdf", "pdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf")
 LEVELS = np.array([0.2, 0.45, 0.7])
 
 
 def _cases(*methods):
     for name, shapes in CONTINUOUS.items():
-        if name not in NO_DENSITY and name not in SPARE:
+        if name not in SPARE:
             yield from [(name, shapes, method) for method in methods]
 
 
@@ -90,7 +89,7 @@ def test_second_derivatives(name, method):
 def _real_shapes(name):
     if name in DRAWS:
         return DRAWS[name]
-    names = getattr(scipy.stats, name).shapes
+    names = "p" if name == "poisson_binom" else getattr(scipy.stats, name).shapes
     names = names.split(", ") if names else []
     return [i for i, shape in enumerate(names) if name not in INTEGERS.get(shape, "").split()]
 
@@ -107,7 +106,7 @@ def test_discrete(name, method):
         return getattr(d, method)(*full) if method in ("mean", "var", "entropy") else getattr(d, method)(k + 2, *full, loc=2)
 
     if real:
-        _check(name, call, [np.array(float(shapes[i])) for i in real], 1)
+        _check(name, call, [np.array(shapes[i], float) for i in real], 1)
     else:
         real = range(len(shapes))
         found = call(getattr(stats, name), *[wengert.tensor(float(s), dtype=wengert.float64, requires_grad=True) for s in shapes])
@@ -180,6 +179,8 @@ def test_second_derivatives_of_integrals_and_higher_moments():
 SPARSE_CHECKS = [
     ("genhyperbolic", (0.5, 1.5, -0.5), ("logpdf", "cdf", "sf")), ("geninvgauss", (2.3, 1.5), ("logpdf", "cdf", "ppf")),
     ("gausshyper", (3.764, 3.119, 2.515, 1.181), ("logpdf", "sf")), ("kstwo", (10.0,), ("logpdf", "cdf")),
+    ("studentized_range", (3.0, 10.0), ("logpdf", "cdf")), ("levy_stable", (0.7, -0.4), ("logpdf", "sf")),
+    ("levy_stable", (1.2, 0.9), ("logpdf", "logcdf")),
 ]  # fmt: skip
 
 
@@ -264,11 +265,11 @@ def test_frozen_distributions_and_likelihoods():
 def test_what_has_no_derivative_is_refused_and_runs_without():
     a = wengert.tensor(1.5, requires_grad=True)
     for call in (
-        lambda: stats.levy_stable.pdf(a, 1.8, 0.5),
         lambda: stats.levy_stable.entropy(a, 0.5),
-        lambda: stats.studentized_range.cdf(a, 3, 10),
         lambda: stats.irwinhall.pdf(a, 2 * a),
-        lambda: stats.norm.moment(3, loc=a),
+        lambda: stats.norm.moment(a, loc=0.5),
+        lambda: stats.genpareto.support(-a),
+        lambda: stats.norm.rvs(loc=a),
     ):
         with pytest.raises(RuntimeError, match="no derivative"):
             call()
@@ -276,10 +277,98 @@ def test_what_has_no_derivative_is_refused_and_runs_without():
     assert stats.vonmises.cdf(0.3, a.detach()).item() == pytest.approx(scipy.stats.vonmises.cdf(0.3, 1.5))
 
 
+def test_stable_distributions_where_the_derivative_is_known():
+    a = wengert.tensor(1.5, dtype=wengert.float64, requires_grad=True)
+    for call in (lambda: stats.levy_stable.pdf(0.5, a / 1.5, 0.3), lambda: stats.levy_stable.logpdf(40.0, a, -1.0)):
+        with pytest.raises(wengert.errors.ArgumentError, match="levy_stable"):
+            call()
+    x = np.array([-60.0, -0.5, 0.4, 3.0, 90.0])
+    check_call("stats", "levy_stable", lambda d, x, b: d.pdf(x, 1.5, b), x, np.array(0.4), step=3e-3)
+    # Levy's distribution is the one of alpha = 1/2 and beta = 1, a normal distribution that of alpha = 2.
+    for alpha, beta, other in ((0.5, 1.0, stats.levy), (2.0, 0.0, stats.norm(scale=2**0.5))):
+        x = wengert.tensor([0.3, 1.0, 2.5], dtype=wengert.float64, requires_grad=True)
+        found = [wengert.autograd.grad(d.sum(), x)[0].numpy() for d in (stats.levy_stable.logpdf(x, alpha, beta), other.logpdf(x))]
+        np.testing.assert_allclose(*found, rtol=1e-9)
+
+
+def test_moments_of_the_studentized_range():
+    """Two normal numbers have the range sqrt(2) |z|. The mean range of k is the integral of 1 - ndtr**k - (1 - ndtr)**k."""
+    k, df = [wengert.tensor(x, dtype=wengert.float64, requires_grad=True) for x in (2.0, 10.0)]
+    inverse = (df / 2) ** 0.5 * wengert.exp(wengert.lgamma((df - 1) / 2) - wengert.lgamma(df / 2))
+    mean, variance = stats.studentized_range.stats(k, df)
+    assert mean.item() == pytest.approx(2 / np.pi**0.5 * inverse.item(), rel=1e-12)
+    assert variance.item() == pytest.approx(2 * 10 / 8 - mean.item() ** 2, rel=1e-12)
+    z = np.linspace(-9, 9, 20001)
+    p = scipy.stats.norm.cdf(z)
+    means = [np.trapezoid(1 - p**n - (1 - p) ** n, z) for n in (1.999, 2.001)]
+    slopes = wengert.autograd.grad(mean, (k, df))
+    assert slopes[0].item() == pytest.approx((means[1] - means[0]) / 0.002 * inverse.item(), rel=1e-6)
+    assert slopes[1].item() == pytest.approx(2 / np.pi**0.5 * wengert.autograd.grad(inverse, df)[0].item(), rel=1e-9)
+    assert np.isinf(stats.studentized_range.mean(k, 1.0).item())
+
+
+def test_moments_of_any_order():
+    a = np.array
+    for name, call, arrays in (
+        ("gamma", lambda d, s, loc, scale: d.moment(3, s, loc=loc, scale=scale), (a(2.2), a(0.3), a(1.4))),
+        ("norm", lambda d, loc, scale: d.moment(4, loc=loc, scale=scale), (a([0.3, -1.0]), a(1.4))),
+        ("beta", lambda d, s, t: d(s, t).moment(5), (a(2.2), a(0.8))),
+        ("poisson", lambda d, mu: d.moment(3, mu, loc=2), (a(1.3),)),
+        ("t", lambda d, df: d.moment(2, df), (a(4.5),)),
+        ("norm", lambda d, loc: d.moment(0, loc=loc) + d.moment(1, loc=loc), (a(0.3),)),
+    ):
+        check_call("stats", name, call, *arrays)
+    infinite = stats.t.moment(4, wengert.tensor(3.0, dtype=wengert.float64, requires_grad=True), loc=0.0)
+    np.testing.assert_equal(infinite.item(), scipy.stats.t.moment(4, 3.0))
+    assert infinite.requires_grad
+    with pytest.raises(ValueError, match="integer"):
+        stats.norm.moment(1.5, loc=infinite)
+
+
+def test_expectations_of_functions():
+    a = np.array
+    for name, call, arrays in (
+        ("norm", lambda d, loc, scale: d.expect(lambda x: np.tanh(x) * x, loc=loc, scale=scale), (a(0.3), a(1.4))),
+        ("gamma", lambda d, s, loc: d.expect(lambda x: x**2, (s,), loc, lb=0.5, ub=3.0, conditional=True), (a(2.2), a(0.2))),
+        ("uniform", lambda d, loc, scale: d.expect(lambda x: x**2, loc=loc, scale=scale), (a(0.2), a(1.4))),
+        ("norm", lambda d, lb: d.expect(None, lb=lb), (a(0.4),)),
+        ("poisson", lambda d, mu: d.expect(lambda k: np.sqrt(k), (mu,), lb=1, conditional=True), (a(1.3),)),
+        ("binom", lambda d, p: d(5, p).expect(lambda k: k**2), (a(0.3),)),
+        ("norm", lambda d, loc, scale: d(loc, scale=scale).expect(lb=-1.0), (a(0.3), a(1.4))),
+    ):
+        check_call("stats", name, call, *arrays, value_rtol=1e-8)
+    # The step of a function that has no derivative itself: E[x > 0] is the mass above 0.
+    loc, factor = [wengert.tensor(x, dtype=wengert.float64, requires_grad=True) for x in (0.3, 0.7)]
+    stats.norm.expect(lambda x: 1.0 * (x > 0), loc=loc, epsabs=1e-12).backward()
+    assert loc.grad.item() == pytest.approx(scipy.stats.norm.pdf(0.3), rel=1e-6)
+    # A tensor that the function closes over.
+    found = stats.norm.expect(lambda x: (factor * x) ** 2)
+    found.backward()
+    assert found.item() == pytest.approx(0.49) and factor.grad.item() == pytest.approx(1.4)
+    assert stats.poisson.expect(lambda k: factor * k, (1.5,)).requires_grad
+    assert isinstance(stats.norm.expect(lambda x: x * x), float)
+    with pytest.raises(wengert.errors.ArgumentError, match="infinite at an end"):
+        stats.gamma.expect(None, (0.5,), loc=loc)
+
+
+def test_probabilities_of_trials():
+    p = np.array([[0.2, 0.3, 0.4], [0.5, 0.6, 0.9]])
+    check_call("stats", "poisson_binom", lambda d, p: d.pmf(np.array([0, 2]), p), p)
+    check_call("stats", "poisson_binom", lambda d, p: d.stats(p, moments="mvsk"), p[0])
+    check_call("stats", "poisson_binom", lambda d, p: d(p).expect(lambda k: k**3), p[0], value_rtol=1e-9)
+
+
+def test_ends_of_the_support():
+    check_call("stats", "truncexpon", lambda d, b, loc, scale: d.support(b, loc, scale), np.array(0.3), np.array(0.1), np.array(2.0))
+    scale = wengert.tensor(2.0, requires_grad=True)
+    low, high = stats.gamma(2.0, loc=scale).support()
+    assert low.item() == 2.0 and low.requires_grad and np.isinf(high.item())
+
+
 def test_every_family_is_listed():
     """A family that SciPy adds is tested here, too."""
     kinds = {"continuous": scipy.stats.rv_continuous, "discrete": scipy.stats.rv_discrete}
     found = {kind: {n for n in scipy.stats.__all__ if isinstance(getattr(scipy.stats, n), c)} for kind, c in kinds.items()}
     assert found["continuous"] == set(CONTINUOUS)
-    assert found["discrete"] - {"poisson_binom"} == set(DISCRETE)
+    assert found["discrete"] == set(DISCRETE)
     assert inspect.getdoc(stats.norm) == inspect.getdoc(scipy.stats.norm)

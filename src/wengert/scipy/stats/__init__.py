@@ -8,8 +8,13 @@ from wengert.scipy.stats import (
     _descriptive,
     _discrete_formulas as _discrete_formulas,
     _integral_formulas as _integral_formulas,
+    _stable as _stable,
 )
-from wengert.scipy.stats._distributions import Continuous as _Continuous, Discrete as _Discrete
+from wengert.scipy.stats._distributions import (
+    Continuous as _Continuous,
+    Discrete as _Discrete,
+    PoissonBinomial as _PoissonBinomial,
+)
 from wengert.scipy.stats._multivariate import MULTIVARIATE as _MULTIVARIATE, gaussian_kde as gaussian_kde
 
 _module = _Submodule("stats", globals())
@@ -20,7 +25,7 @@ for _name in _module.scipy.__all__:
     if isinstance(_theirs, _module.scipy.rv_continuous):
         globals()[_name] = _Continuous(_theirs)
     elif isinstance(_theirs, _module.scipy.rv_discrete):
-        globals()[_name] = _Discrete(_theirs)
+        globals()[_name] = _PoissonBinomial(_theirs) if _name == "poisson_binom" else _Discrete(_theirs)
 globals().update(_MULTIVARIATE)
 
 for _name in _descriptive.__all__:

@@ -49,6 +49,30 @@ _family("dlaplace", cdf=lambda k, a: w.where(k >= 0, 1 - w.exp(-a * w.abs(k)) / 
                                              w.exp(a * (1 - w.abs(k))) / (w.exp(a) + 1)))  # fmt: skip
 
 
+def _successes(ps: Any) -> Any:
+    """The probabilities of 0, 1 ... n successes in n trials, along a last axis."""
+    found = w.ones_like(ps[0])[..., None]
+    for p in w.broadcast_tensors(*ps):
+        nothing = w.zeros_like(p)[..., None]
+        found = w.cat([found * (1 - p[..., None]), nothing], -1) + w.cat([nothing, found * p[..., None]], -1)
+    return found
+
+
+def _at_count(table: Any, k: Any) -> Any:
+    k, _ = w.broadcast_tensors(k, table[..., 0])
+    table = w.broadcast_to(table, (*k.shape, table.shape[-1]))
+    return w.take_along_dim(table, k[..., None].long(), -1)[..., 0]
+
+
+_family(
+    "poisson_binom",
+    pmf=lambda k, *ps: _at_count(_successes(ps), k),
+    cdf=lambda k, *ps: _at_count(w.cumsum(_successes(ps), -1), k),
+    stats=lambda *ps: (sum(ps), sum(p * (1 - p) for p in ps)),
+    entropy=lambda *ps: w.sum(S.entr(_successes(ps)), -1),
+)
+
+
 def _skellam(k: Any, first: Any, second: Any) -> Any:
     """The probability that two numbers of Poisson distributions differ by k: the sum over the smaller of them."""
     largest = float(max(np.max(detached(first)), np.max(detached(second))))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,10 @@ class Distribution:
         ours = OURS.get(self.theirs.name, {}).get(method)
         return getattr(self.theirs, "_" + method) if ours is None else ours
 
+    def arguments(self, shapes: list[Any]) -> list[Any]:
+        """Return shapes as arrays, as SciPy's public methods take them."""
+        return [detached(s) for s in shapes]
+
     # -- moments: functions of the parameters alone
 
     def moments(self, shapes: list[Any]) -> tuple[Any, Any]:
@@ -157,7 +162,7 @@ class Distribution:
     def _standardized(self, order: int, kind: str, args: Any, kwds: Any) -> Any:
         """The skewness or the excess kurtosis, with SciPy's values. They do not depend on loc and scale."""
         shapes, loc, scale = self.parameters(args, kwds)
-        values = np.asarray(self.theirs.stats(*[detached(s) for s in shapes], moments=kind), np.float64)
+        values = np.asarray(self.theirs.stats(*self.arguments(shapes), moments=kind), np.float64)
         constant = w.as_tensor(values) + 0.0 * (loc + scale)
         if any(is_differentiated([s]) for s in shapes) and np.isfinite(values).any():
             constant = constant + with_values(self._central(order, shapes), values) - w.as_tensor(values)
@@ -165,7 +170,11 @@ class Distribution:
 
     def _central(self, order: int, shapes: list[Any]) -> Any:
         """The expectation of ((x - mean) / deviation)**order in standard form."""
-        raise self.no_derivative(f"stats with moments of order {order}")
+        return _expectations.standardized_moment(self._parts("stats", shapes, order), order)
+
+    def _parts(self, method: str, shapes: list[Any], order: int) -> list[_expectations.Share]:
+        """Return places of the support and their probabilities, for moments up to an order. method: the one that asks for them."""
+        raise self.no_derivative(method)
 
     def entropy(self, *args: Any, **kwds: Any) -> Any:
         if not holds_tensor((*args, *kwds.values())):
@@ -179,7 +188,7 @@ class Distribution:
             return self.formula("entropy")(*shapes)
         if any(is_differentiated([s]) for s in shapes):
             return self._computed_entropy(shapes)
-        return wide(np.asarray(self.theirs.entropy(*[detached(s) for s in shapes])))[0]
+        return wide(np.asarray(self.theirs.entropy(*self.arguments(shapes))))[0]
 
     def _where_valid(self, shapes: list[Any], scale: Any, found: Any) -> Any:
         valid = self.valid(shapes, scale)
@@ -191,16 +200,44 @@ class Distribution:
         return self.plain(method, *args, **kwds)
 
     def moment(self, order: Any, *args: Any, **kwds: Any) -> Any:
-        return self._refused("moment", (order, *args), kwds)
+        """The expectation of x**order, order an integer: a sum of the moments in standard form, with SciPy's values."""
+        if not is_differentiated((order, *args, *kwds.values())):
+            return self.plain("moment", order, *args, **kwds)
+        if is_differentiated([order]):
+            raise self.no_derivative("moment in its order")
+        values = self.theirs.moment(detached(order), *map(detached, args), **{name: detached(x) for name, x in kwds.items()})
+        shapes, loc, scale = self.parameters(args, kwds)
+        n = int(detached(order))
+        found = loc**n + 0.0 * scale
+        for k in range(1, n + 1):
+            found = found + comb(n, k) * scale**k * loc ** (n - k) * self._raw_moment(k, shapes)
+        return self._where_valid(shapes, scale, _expectations.with_finite_values(found, values))
 
-    def expect(self, *args: Any, **kwds: Any) -> Any:
-        return self._refused("expect", args, kwds)
+    def _raw_moment(self, k: int, shapes: list[Any]) -> Any:
+        """The expectation of x**k in standard form, 0 in place of infinity."""
+        if k <= 2:
+            mean, variance = self.moments(shapes)
+            found = mean if k == 1 else variance + mean * mean
+            return w.where(w.as_tensor(np.isfinite(detached(found))), found, 0.0)
+        values = np.asarray(self.theirs.moment(k, *self.arguments(shapes)), np.float64)
+        values = np.where(np.isfinite(values), values, 0.0)
+        if not values.any() or not any(is_differentiated([s]) for s in shapes):
+            return w.as_tensor(values)
+        return with_values(_expectations.expected(self._parts("moment", shapes, k), lambda x: x**k), values)
 
     def rvs(self, *args: Any, **kwds: Any) -> Any:
         return self._refused("rvs", args, kwds)
 
     def support(self, *args: Any, **kwds: Any) -> Any:
-        return self._refused("support", args, kwds)
+        """The ends of the support, (low, high). Infinite ends have no derivative."""
+        if not is_differentiated((*args, *kwds.values())):
+            return self.plain("support", *args, **kwds)
+        shapes, loc, scale = self.parameters(args, kwds)
+        differ = any(is_differentiated([s]) for s in shapes)
+        if differ and self.theirs.name in _expectations.BY_QUANTILES:
+            raise self.no_derivative("support")
+        ends = wide(*self.theirs._get_support(*(shapes if differ else map(detached, shapes))))
+        return tuple([w.where(w.isinf(end), end.detach(), loc + scale * end) for end in ends])
 
 
 class Continuous(Distribution):
@@ -351,10 +388,23 @@ class Continuous(Distribution):
             raise self.no_derivative("stats")
         return _expectations.mean_and_variance(self, shapes)
 
-    def _central(self, order: int, shapes: list[Any]) -> Any:
+    def _parts(self, method: str, shapes: list[Any], order: int) -> list[_expectations.Share]:
         if not self.has_density:
-            raise self.no_derivative("stats")
-        return _expectations.standardized_moment(self, shapes, order)
+            raise self.no_derivative(method)
+        return _expectations.shares(self, shapes, order)
+
+    def expect(
+        self, func: Any = None, args: Any = (), loc: Any = 0, scale: Any = 1, lb: Any = None, ub: Any = None,
+        conditional: bool = False, **options: Any,
+    ) -> Any:  # fmt: skip
+        """The expectation of func(x), by scipy.integrate.quad. func: a function of a number; it may close over tensors.
+
+        Derivative: the integral of func times the derivative of the density, and the integrand at the ends of the support and the
+        bounds, if they move. Raises ArgumentError if such an end has an infinite density."""
+        given = (*args, loc, scale)
+        if not holds_tensor((*given, lb, ub)) and not _expectations.gives_tensors(func, self.theirs.median(*given)):
+            return self.theirs.expect(func, args, loc, scale, lb, ub, conditional, **options)
+        return _expectations.expect(self, func, (args, loc, scale), (lb, ub), conditional, options)
 
     def _computed_entropy(self, shapes: list[Any]) -> Any:
         if not self.has_density:
@@ -410,10 +460,24 @@ class Discrete(Distribution):
         mean = w.sum(k * mass, 0)
         return mean, w.sum((k - mean) ** 2 * mass, 0)
 
-    def _central(self, order: int, shapes: list[Any]) -> Any:
-        k, mass = self._probabilities("stats", shapes)
-        mean = w.sum(k * mass, 0)
-        return w.sum((k - mean) ** order * mass, 0) / w.sum((k - mean) ** 2 * mass, 0) ** (0.5 * order)
+    def _parts(self, method: str, shapes: list[Any], order: int) -> list[_expectations.Share]:
+        return [self._probabilities(method, shapes)]
+
+    def expect(
+        self, func: Any = None, args: Any = (), loc: Any = 0, lb: Any = None, ub: Any = None, conditional: bool = False,
+        **options: Any,
+    ) -> Any:  # fmt: skip
+        """The expectation of func(k), the sum over the numbers that count. func: of an array; it may close over tensors."""
+        places = self.theirs.median(*detached(args), loc=detached(loc))
+        if not holds_tensor((*args, loc)) and not _expectations.gives_tensors(func, places):
+            return self.theirs.expect(func, args, loc, lb, ub, conditional, **options)
+        shapes, loc, _ = self.parameters(args, {"loc": loc})
+        k, mass = self._probabilities("expect", shapes)
+        places = detached(k + loc)
+        inside = (places >= (-np.inf if lb is None else detached(lb))) & (places <= (np.inf if ub is None else detached(ub)))
+        values, mass = (places if func is None else func(places))[inside], mass[w.as_tensor(inside)]
+        found = w.sum(w.as_tensor(values) * mass)
+        return found / w.sum(mass) if conditional else found
 
     def _computed_entropy(self, shapes: list[Any]) -> Any:
         _, mass = self._probabilities("entropy", shapes)
@@ -421,10 +485,9 @@ class Discrete(Distribution):
 
     def _probabilities(self, method: str, shapes: list[Any]) -> tuple[Any, Any]:
         """Return (numbers, their probabilities) along a first axis, of all numbers that count."""
-        arrays = [detached(s) for s in shapes]
-        ends = [np.asarray(self.theirs.ppf(level, *arrays), np.float64) for level in (1e-17, 1 - 1e-16)]
+        low, high = self.theirs._get_support(*[detached(s) for s in shapes])
+        ends = [np.asarray(self.theirs.ppf(level, *self.arguments(shapes)), np.float64) for level in (1e-17, 1 - 1e-16)]
         first, last = float(np.min(ends[0])) - 1, float(np.max(ends[1])) + 1
-        low, high = self.theirs._get_support(*arrays)
         if not last - first < _MOST_TERMS:
             raise self.no_derivative(method)
         first, last = max(first, float(np.min(low))), min(last, float(np.max(high)))
@@ -487,6 +550,19 @@ class Discrete(Distribution):
         return w.sum(w.where(counted, self._standard("pmf")(w.where(counted, terms, k), *shapes), 0.0), 0)
 
 
+class PoissonBinomial(Discrete):
+    """The number of successes of trials with different probabilities. SciPy's methods take the probabilities as the array p."""
+
+    def arguments(self, shapes: list[Any]) -> list[Any]:
+        return [np.stack([detached(s) for s in shapes], -1)]
+
+    def expect(self, func: Any = None, args: Any = (), loc: Any = 0, *bounds: Any, **options: Any) -> Any:
+        """The expectation of func(k). args: (p,), or the probabilities one by one."""
+        if len(args) != 1:
+            args = (w.stack(wide(*args), -1) if holds_tensor(args) else np.stack(args, -1),)
+        return super().expect(func, args, loc, *bounds, **options)
+
+
 class Frozen:
     """A distribution with its shapes, loc and scale: what scipy.stats.norm(loc, scale) returns, for tensors too."""
 
@@ -509,6 +585,11 @@ class Frozen:
 
     def moment(self, order: Any = None) -> Any:
         return self.dist.moment(order, *self.args, **self.kwds)
+
+    def expect(self, func: Any = None, lb: Any = None, ub: Any = None, conditional: bool = False, **options: Any) -> Any:
+        shapes, loc, scale = self.dist.theirs._parse_args(*self.args, **self.kwds)
+        place = {"loc": loc, "scale": scale} if isinstance(self.dist, Continuous) else {"loc": loc}
+        return self.dist.expect(func, shapes, lb=lb, ub=ub, conditional=conditional, **place, **options)
 
     def rvs(self, size: Any = None, random_state: Any = None) -> Any:
         return self.dist.rvs(*self.args, **self.kwds, size=size, random_state=random_state)

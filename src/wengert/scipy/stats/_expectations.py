@@ -14,15 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from wengert.array_functions.table import detached, w
+from wengert import errors
+from wengert.array_functions.table import detached, holds_tensor, w
+from wengert.array_protocol import _is_differentiated as is_differentiated
 from wengert.autograd.grad_mode import no_grad
 from wengert.scipy._closures import with_values
 from wengert.scipy._rules import half_line_rule, unit_rule
+from wengert.scipy.integrate import quad
 
 _NEGLIGIBLE = 1e-22
 
 # Families whose support has no formula on tensors: their integrals run over the quantiles.
-_BY_QUANTILES = frozenset({"genpareto", "kappa4", "tukeylambda"})
+BY_QUANTILES = frozenset({"genpareto", "kappa4", "tukeylambda"})
 # Places inside the support where the density has a kink, other than the median.
 _KINKS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "crystalball": lambda beta, m: (-beta,), "trapezoid": lambda c, d: (c, d), "triang": lambda c: (c,),
@@ -82,7 +85,7 @@ def _outline(dist: Any, shapes: list[Any]) -> tuple[Callable[[Any], Any], tuple[
 def shares(dist: Any, shapes: list[Any], order: int) -> list[Share]:
     """Return the places on the support and their probabilities, in pieces. See Note [Integrals over densities]."""
     name = dist.theirs.name
-    if name in _BY_QUANTILES:
+    if name in BY_QUANTILES:
         levels, weights = [x.reshape((-1,) + (1,) * max([s.ndim for s in shapes])) for x in unit_rule()]
         inside = ((levels > 1e-14) & (levels < 1 - 1e-14)).reshape(-1)
         q, chance = w.as_tensor(levels[inside]), w.as_tensor(weights[inside])
@@ -122,12 +125,36 @@ def mean_and_variance(dist: Any, shapes: list[Any]) -> tuple[Any, Any]:
     return with_finite_values(mean, values[0]), with_finite_values(variance, values[1])
 
 
-def standardized_moment(dist: Any, shapes: list[Any], order: int) -> Any:
+def standardized_moment(parts: list[Share], order: int) -> Any:
     """Return the expectation of ((x - mean) / deviation)**order."""
-    parts = shares(dist, shapes, order)
     mean = expected(parts, lambda x: x)
     variance = expected(parts, lambda x: (x - mean) ** 2)
     return expected(parts, lambda x: (x - mean) ** order) / variance ** (0.5 * order)
+
+
+def gives_tensors(func: Any, place: Any) -> bool:
+    """Whether a function of the user's, or None, returns a tensor at a place."""
+    return func is not None and holds_tensor([func(place)])
+
+
+def expect(dist: Any, func: Any, given: tuple[Any, Any, Any], bounds: tuple[Any, Any], conditional: bool, options: Any) -> Any:
+    """Return the expectation of func(x) between two bounds, None for the ends of the support. given: (shapes, loc, scale)."""
+    args, loc, scale = given
+    place, numbers = {"loc": loc, "scale": scale}, [detached(x) for x in (*args, loc, scale)]
+    low, high = [end if bound is None else bound for end, bound in zip(dist.support(*args, **place), bounds, strict=True)]
+    ends = [detached(end) if np.isinf(detached(end)) else end for end in (low, high)]
+    for end in ends:
+        if is_differentiated([end]) and not np.isfinite(dist.theirs.pdf(detached(end), *numbers)):
+            raise errors.ArgumentError("The density is infinite at an end that is differentiated. Hint: detach loc and scale.")
+
+    def weighted(x: Any) -> Any:
+        return (x if func is None else func(x)) * dist.pdf(x, *args, **place)
+
+    mass = dist.cdf(ends[1], *args, **place) - dist.cdf(ends[0], *args, **place)
+    below = dist.theirs.cdf(detached(ends[0]), *numbers)
+    inner = [dist.theirs.ppf(below + level * detached(mass), *numbers) for level in (0.05, 0.95)]
+    found = sum(quad(weighted, a, b, **options)[0] for a, b in pairwise([ends[0], *inner, ends[1]]))
+    return w.as_tensor(found / mass if conditional else found)
 
 
 def entropy(dist: Any, shapes: list[Any]) -> Any:

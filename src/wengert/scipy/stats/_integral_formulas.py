@@ -6,7 +6,7 @@ Integers among the shapes are constants. Where the formula is that of the mass, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import lgamma, log, pi
+from math import lgamma, log, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,54 @@ def _nct_stats(df: Any, nc: Any) -> tuple[Any, Any]:
     variance = df * (1 + nc * nc) / (w.where(df > 2, df, 3.0) - 2) - mean * mean
     return w.where(df > 1, mean, np.nan), w.where(df > 2, variance, np.nan)
 
+
+# -- the studentized range: a range of k normal numbers over the deviation of a sample --------------------------------------
+
+_MANY = 1e5  # degrees of freedom from which on SciPy takes the deviation for a constant
+
+
+def _range_mass(width: Any, k: Any) -> Any:
+    """The probability that the range of k normal numbers is below a width: the integral over the largest of them."""
+    z, weights = gauss_rule(100)
+    z, weights = w.as_tensor(17 * z - 8.5), w.as_tensor(17 * weights)
+    density = w.exp(-0.5 * z * z) / sqrt(2 * pi)
+    below = w.clamp(S.ndtr(z) - S.ndtr(z - width[..., None]), min=1e-300)
+    k = k[..., None]
+    return w.sum(weights * density * k * w.exp((k - 1) * w.log(below)), -1)
+
+
+def _studentized_range_cdf(x: Any, k: Any, df: Any) -> Any:
+    x, k, df = w.broadcast_tensors(x, k, df)
+    many = w.as_tensor(detached(df) >= _MANY)
+    n = w.where(many, 100.0, df)
+    found = over_deviations(n, lambda s: _range_mass(x[..., None] * s, k[..., None]))
+    return w.where(many, _range_mass(x, k), found)
+
+
+def _studentized_range_stats(k: Any, df: Any) -> tuple[Any, Any]:
+    """Moments of the range, by its mass above each width, times those of 1 / s for the deviation s."""
+    width, weights = [w.as_tensor(20 * part) for part in gauss_rule(120)]
+    above = weights * (1 - _range_mass(width + 0 * k[..., None], k[..., None]))
+    first = w.where(df > 1, df, 2.0)
+    mean = w.sum(above, -1) * w.sqrt(first / 2) * w.exp(S.gammaln((first - 1) / 2) - S.gammaln(first / 2))
+    variance = 2 * w.sum(width * above, -1) * df / (w.where(df > 2, df, 3.0) - 2) - mean * mean
+    return w.where(df > 1, mean, np.inf), w.where(df > 2, variance, np.inf)
+
+
+def _of_studentized_range(method: str, formula: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a formula's derivatives with SciPy's values."""
+
+    def run(x: Any, k: Any, df: Any) -> Any:
+        values = getattr(import_late("scipy.stats").studentized_range, method)(*map(detached, (x, k, df)))
+        return with_values(formula(x, k, df), np.asarray(values))
+
+    return run
+
+
+_family(
+    "studentized_range", cdf=_of_studentized_range("cdf", _studentized_range_cdf),
+    pdf=_of_studentized_range("pdf", _slope_of(_studentized_range_cdf)), stats=_studentized_range_stats,
+)  # fmt: skip
 
 # -- the distributions of Kolmogorov's and Smirnov's statistics ------------------------------------------------------------
 
