@@ -67,6 +67,29 @@ def still_holds(container: Any, keys: Any, values: tuple[Any, ...], by_name: boo
     return not values and not len(container)
 
 
+_on_call: Any = None  # the profile function of wk_watch_calls
+
+
+def wk_watch_calls(kinds: dict[int, int], tell: Any, tensor_type: type) -> None:
+    """Set a profile function that passes on few calls: see watch_calls in recorder.py."""
+    global _on_call
+
+    def on_call(frame: Any, event: str, argument: Any) -> None:
+        if event in ("call", "return", "c_call"):
+            kind = kinds.get(id(frame.f_code), 3)
+            gives_data = event == "return" and argument is not None and not isinstance(argument, tensor_type)
+            if kind & (2 if event == "c_call" else 5 if gives_data else 1):
+                tell(frame, event, argument)
+
+    _on_call = None if tell is None else on_call
+    sys.setprofile(_on_call)
+
+
+def wk_hold_calls(held: bool) -> None:
+    """Pass on no calls, or pass them on again."""
+    sys.setprofile(None if held else _on_call)
+
+
 def as_array(x: Any) -> Any:
     """Return x, or the 0-d array of a NumPy scalar: NumPy gives scalars where other libraries give 0-d arrays."""
     return x if type(x) is np.ndarray or type(x) in others else np.asanyarray(x)

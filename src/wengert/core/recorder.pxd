@@ -7,6 +7,10 @@ from wengert.core.rules cimport add_source
 from wengert.core.task cimport GraphTask
 from wengert.core.tensor cimport TensorBase
 
+cdef extern from "wk_calls.h":
+    int wk_watch_calls(object kinds, object tell, object tensor_type) except -1
+    void wk_hold_calls(bint held)
+
 cdef class Record:
     cdef public str name
     cdef public int kind
@@ -41,6 +45,8 @@ cdef Record new_record(str name, int kind, long long began, long long ended)
 cdef long long owned_bytes(object x) except -1
 @cython.locals(marker=Node)
 cdef place(Record record)
+cpdef watch_calls(dict kinds, object tell)
+cpdef hold_calls(bint held)
 cpdef long long begin_range(str name) except -1
 @cython.locals(log=list, record=Record)
 cpdef object end_range(str name, int kind, long long began)

@@ -67,6 +67,8 @@ class Record:
 
 
 if not cython.compiled:
+    from wengert.core.native import wk_hold_calls, wk_watch_calls
+
     _log: list[Record] | None = None  # None: nothing is recorded
     _wants_shapes = False
     _wants_bytes = False
@@ -156,6 +158,20 @@ def set_program_recorder(intercept: Any, run_pass: Any) -> None:
             _interceptors[thread] = intercept
             _passes[thread] = run_pass
         _renew()
+
+
+def watch_calls(kinds: dict[int, int], tell: Any) -> None:
+    """Call tell(frame, event, argument), as sys.setprofile does, for "call", "return" and "c_call" in this thread.
+
+    kinds: by the id of a code, the sum of 1 to be told of its calls and returns, 2 of calls of C functions in it, and 4 of returns
+    of what is neither None nor a tensor. Of codes that are not in there, all is told. tell=None: no more.
+    """
+    wk_watch_calls(kinds, tell, TensorBase)
+
+
+def hold_calls(held: bool) -> None:
+    """Tell of no calls from now on, or of calls again."""
+    wk_hold_calls(held)
 
 
 def set_interceptor(interceptor: Any) -> Any:

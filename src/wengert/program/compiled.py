@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 import weakref
 from _thread import RLock, allocate_lock, get_ident
@@ -184,7 +185,7 @@ class Compiled:
                 if found is not None:
                     self._recent = recording if recording.patterns is not None else None
                     return found[0]
-        if modes:  # a profiler measures, which an observer of a recording would disturb
+        if modes or sys.getprofile() is not None:  # a profiler measures, which an observer of a recording would disturb
             return self.function(*args, **kwargs)
         return self._record(args, kwargs, given, structure, kind)
 

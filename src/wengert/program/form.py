@@ -33,6 +33,8 @@ class Storage:
     nbytes: its size. before: bytes in front of the first element, if strides are negative. writes: number of writes in place into
     external memory, which versions count."""
 
+    __slots__ = ("before", "dtype", "key", "kind", "nbytes", "number", "shape", "strides", "writes")
+
     def __init__(self, number: int, kind: str, key: Any, nbytes: int, before: int, whole: Any) -> None:
         self.number = number
         self.kind = kind
@@ -110,6 +112,11 @@ class Instruction:
     op: the operation, or None. inputs: values, Python numbers, scalars or None. params: complete, or None for the defaults.
     line: of the user's program. keeps_numbers: whether a Python number stays one, where the other operand is an array."""
 
+    __slots__ = (
+        "function", "in_place", "inputs", "is_flat", "keeps_numbers", "kind", "line", "name", "op", "outputs", "params", "parts",
+        "reorders",
+    )  # fmt: skip
+
     def __init__(
         self, kind: str, name: str, inputs: tuple[Any, ...], outputs: tuple[Value, ...], params: Any = None, op: Any = None,
         function: Any = None, line: str = "", keeps_numbers: bool = False,
@@ -124,7 +131,7 @@ class Instruction:
         self.line = line
         self.keeps_numbers = keeps_numbers
         # Whether the values that it reads are elements of `inputs`, and not deeper in there, or in `params`.
-        self.is_flat = not any(True for y in (*inputs, params) if type(y) in (tuple, list, dict) for _ in values_in(y))
+        self.is_flat = not _holds_values(params) and not any(map(_holds_values, inputs))
         self.parts: list[Instruction] = []  # of a fused instruction, or one in C: those that it stands for
         self.reorders = False  # whether its sums may run in another order than in the eager operation
         self.in_place: list[tuple[Value, Value]] = []  # an input, and the result that may be written over it
@@ -140,6 +147,11 @@ class Instruction:
             results = f"{', '.join(map(str, self.outputs))} <-"
             return f"{results} {call}"
         return f"{results} = {call}" if results else call
+
+
+def _holds_values(x: Any) -> bool:
+    """Whether x is a container with values in it."""
+    return type(x) in (tuple, list, dict) and any(True for _ in values_in(x))
 
 
 def values_in(x: Any) -> Iterator[Value]:

@@ -23,6 +23,8 @@ def root_of(array: Any) -> Any:
     """Return the array that owns the memory of an array."""
     while True:
         base = array.base
+        if base is None:
+            return array
         if type(base).__name__ == "DummyArray":  # as_strided's
             base = base.base
         if not isinstance(base, np.ndarray):
@@ -124,6 +126,12 @@ _METADATA = frozenset({
 def is_metadata(name: str) -> bool:
     """Whether a function of this name tells of shapes, dtypes and the like, or of what its own arguments are."""
     return name in _METADATA or (name.startswith(("is_", "_", "has_", "<")) and name != "is_nonzero")
+
+
+def is_observed(code: CodeType) -> bool:
+    """Whether the code is that of a function of the tables above."""
+    key = id(code)
+    return key in HOSTS or key in LEAVING or key in CREATIONS or key in UNITS
 
 
 def is_public(code: CodeType) -> bool:

@@ -18,16 +18,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, FunctionType
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from wengert.core import recorded_passes
 from wengert.core.engine import evaluate_node, start
-from wengert.core.node import AccumulateGrad
-from wengert.core.recorder import evaluate_each, set_program_recorder
+from wengert.core.node import AccumulateGrad, find_position
+from wengert.core.recorder import evaluate_each, hold_calls, set_program_recorder, watch_calls
 from wengert.core.saved import INPUT, SavedTensor
 from wengert.core.tensor import TensorBase
-from wengert.core.watched import is_stand_in
 from wengert.dtypes import dtype
 from wengert.generator import Generator
 from wengert.kernels import native
@@ -58,6 +58,13 @@ _CONSTANTS = (
     int, float, complex, str, bytes, slice, type, type(None), type(Ellipsis), np.dtype, np.generic, dtype, Generator, FunctionType,
 )  # fmt: skip
 _GEOMETRY = frozenset({"Windows", "Table"})  # classes of operations whose objects follow from shapes
+_INTERNAL = frozenset({"wengert", "numpy", "importlib"})  # packages whose code is not the user's
+_LARGE = 1 << 17  # bytes of memory that the recorder does not keep
+_CALLS, _C_CALLS, _DATA = 1, 2, 4  # what the recorder is told of a code: see watch_calls
+_CALLS_OF_VIEWS = frozenset({"call1", "call"})
+_package_kinds: dict[int, int] = {}  # of the codes that are not the user's, by their id
+_package_codes: list[Any] = []
+_EVENTS = {"call": _CALLS, "return": _CALLS | _DATA, "c_call": _C_CALLS}
 
 
 class Recorder:
@@ -69,7 +76,8 @@ class Recorder:
         self.depth = 0  # of calls whose insides are not recorded
         self.host: tuple[FrameType, origins.Host, Any] | None = None
         self._inputs = inputs
-        self._by_root: dict[int, list[Storage]] = {}
+        # Storages by the id of their root, with the addresses of their first element, their first byte, and the byte after them.
+        self._by_root: dict[int, list[tuple[Storage, int, int, int]]] = {}
         self._alive: list[Any] = []  # arrays and counters: no other object gets their id while the recorder lives
         self._versions: dict[int, int] = {}
         self._known: dict[int, list[tuple[str, Any, TensorBase]]] = {}  # tensors outside, by the id of their root
@@ -79,10 +87,9 @@ class Recorder:
         self._leaf_keys: dict[int, Any] = {}  # the leaf itself, or its number among the arguments
         self._external: dict[int, tuple[TensorBase, Any, bool, Any]] = {}  # with array, requires_grad, grad_fn, by the id
         self._items: dict[int, tuple[Any, Value]] = {}  # numbers that are results only, by the id
-        self._profile = self.profile
         self._values: dict[int, tuple[Any, Value]] = {}  # arrays and their values, by the array's id
-        self._is_internal: dict[int, bool] = {}  # by the id of the code: codes are slow to hash
-        self._places: dict[Storage, tuple[int, int, int]] = {}  # address of the first element, lowest and highest address
+        self.kinds = dict(_package_kinds)  # of codes, by their id, for watch_calls: codes are slow to hash
+        self._lines: dict[tuple[int, int], str] = {}  # by the id of a code of the user's, and the offset of an instruction
         for i, x in enumerate(inputs):
             self._know(form.INPUT, i, x)
         for x in surroundings.tensors:
@@ -117,33 +124,51 @@ class Recorder:
 
     def _line(self) -> str:
         """Return the line of the user's program that runs now, as "file:line"."""
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None and self._internal(frame):
-            frame = frame.f_back
-        if frame is None:
-            return ""
-        return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
+        code, lasti = find_position()
+        found = self._lines.get((id(code), lasti))
+        if found is None:
+            frame: FrameType | None = sys._getframe(1)
+            while frame is not None and _is_internal(frame):
+                frame = frame.f_back
+            if frame is None:
+                return ""
+            found = f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
+            if frame.f_code is code:  # and not that of a caller: NumPy is the user for find_position
+                self._alive.append(code)
+                self._lines[id(code), lasti] = found
+        return found
 
     def _internal(self, frame: FrameType) -> bool:
         """Whether a frame runs code of this package or of NumPy."""
+        return not self._kind_of(frame) & _C_CALLS
+
+    def _kind_of(self, frame: FrameType) -> int:
+        """Return what has to be told of the code of a frame."""
         code = frame.f_code
-        found = self._is_internal.get(id(code))
+        found = self.kinds.get(id(code))
         if found is None:
-            first = frame.f_globals.get("__name__", "").partition(".")[0]
-            self._alive.append(code)
-            found = self._is_internal[id(code)] = first in ("wengert", "numpy", "importlib")
+            found = self.kinds[id(code)] = _kind_of(frame)
+            if found & _C_CALLS:
+                self._alive.append(code)
+            else:  # it is of the package, and lives on
+                _package_kinds[id(code)] = found
+                _package_codes.append(code)
         return found
 
     # -- memory ------------------------------------------------------------------------------------------------------------
 
     def _new_storage(self, kind: str, key: Any, whole: Any) -> Storage:
         start, low, high = extent_of(whole)
-        number = len(self.program.storages)
-        storage = Storage(number, kind, key, high - low, start - low, whole)
-        self.program.storages.append(storage)
-        self._by_root.setdefault(id(root_of(whole)), []).append(storage)
-        self._places[storage] = start, low, high
-        self._alive.append(whole)
+        storages = self.program.storages
+        storage = Storage(len(storages), kind, key, high - low, start - low, whole)
+        storages.append(storage)
+        root = root_of(whole)
+        number = id(root)
+        self._by_root.setdefault(number, []).append((storage, start, low, high))
+        if kind == form.COMPUTED and storage.nbytes >= _LARGE:  # it is given back as early as in an eager run
+            self._alive.append(ref(root, lambda _: self._by_root.pop(number, None)))
+        else:
+            self._alive.append(whole)
         return storage
 
     def value_of(self, array: Any) -> Value:
@@ -151,39 +176,65 @@ class Recorder:
         found = self._values.get(id(array))
         if found is not None and found[0].shape == array.shape:
             return found[1]
-        root = root_of(array)
         start, low, high = extent_of(array)
-        for storage in self._by_root.get(id(root), ()):
-            if self._places[storage][1] <= low and high <= self._places[storage][2]:
-                break
-        else:
-            storage = self._find_origin(array, root, low, high)
-        offset = start - self._places[storage][0] if array.size else 0
-        value = Value(storage, offset, array.shape, array.strides, array.dtype)
-        self._values[id(array)] = array, value
+        storage, first = self._storage_of(array, low, high)
+        value = Value(storage, start - first if array.size else 0, array.shape, array.strides, array.dtype)
+        self._keep(array, value)
         return value
 
-    def _find_origin(self, array: Any, root: Any, low: int, high: int) -> Storage:
+    def _keep(self, array: Any, value: Value) -> None:
+        if value.storage.nbytes < _LARGE or value.storage.kind != form.COMPUTED:
+            self._values[id(array)] = array, value
+
+    def _storage_of(self, array: Any, low: int, high: int) -> tuple[Storage, int]:
+        """Return the storage that an array lies in, and the address of its first element."""
+        root = root_of(array)
+        for storage, first, lowest, highest in self._by_root.get(id(root), ()):
+            if lowest <= low and high <= highest:
+                return storage, first
+        self._find_origin(array, root, low, high)
+        return self._by_root[id(root)][-1][:2]
+
+    def _find_origin(self, array: Any, root: Any, low: int, high: int) -> None:
+        """Add the storage of a tensor outside, or of a constant."""
         for kind, key, x in self._known.get(id(root), ()):
             extent = bounds_of(x._array)
             if extent[0] <= low and high <= extent[1]:
                 if x._view is not None and x._view.physical is not None:
                     raise Refusal("a conjugate or negative view is used")
                 if x._array.dtype.isnative and x._array.dtype.names is None:
-                    return self._new_storage(kind, key, x._array)
+                    self._new_storage(kind, key, x._array)
+                    return
         if array.size == 0 or ((root.size == 1 or not any(array.strides)) and array.flat[0] in (0, 1)):
-            return self.constant(array)  # what rules use for derivatives that are 0 or 1 everywhere
+            self.constant(array)  # what rules use for derivatives that are 0 or 1 everywhere
+            return
         raise Refusal("an array is used that no recorded operation has made and that the function does not reach as a tensor")
 
-    def constant(self, array: Any) -> Storage:
+    def constant(self, array: Any) -> None:
         """Note that an array holds the same in each run."""
-        return self._new_storage(form.CONSTANT, array.copy(), array)
+        self._new_storage(form.CONSTANT, array.copy(), array)
 
     def computed(self, array: Any) -> Value:
         """Return the value of an array that an instruction has made."""
-        if id(root_of(array)) not in self._by_root:
-            self._new_storage(form.COMPUTED, None, array)
-        return self.value_of(array)
+        if self._is_traced(array):
+            return self.value_of(array)
+        return self._new_value(array)
+
+    def _new_value(self, array: Any) -> Value:
+        """Return the value of an array in new memory."""
+        storage = self._new_storage(form.COMPUTED, None, array)
+        value = Value(storage, 0, storage.shape, storage.strides, storage.dtype)
+        self._keep(array, value)
+        return value
+
+    def _is_traced(self, array: Any) -> bool:
+        """Whether an array lies in memory of the program."""
+        return id(root_of(array)) in self._by_root
+
+    def _is_known(self, array: Any) -> bool:
+        """Whether an array lies in memory of the program, or of a tensor outside."""
+        root = id(root_of(array))
+        return root in self._by_root or root in self._known
 
     def operand(self, x: Any) -> Any:
         """Return an input of an instruction: a value, a Python number or None."""
@@ -193,7 +244,7 @@ class Recorder:
             self._check_version(x)
             return self.value_of(x._array)
         if isinstance(x, np.ndarray):
-            if id(root_of(x)) in self._by_root or id(root_of(x)) in self._known:
+            if self._is_known(x):
                 return self.value_of(x)
             raise Refusal("a NumPy array is an operand. Write wengert.as_tensor(array) outside of the function")
         return x.item() if isinstance(x, np.generic) else x
@@ -201,9 +252,12 @@ class Recorder:
     def _check_version(self, x: TensorBase) -> None:
         counter = x._counter
         if counter is not None:
-            if self._versions.setdefault(id(counter), counter.value) != counter.value:
+            known = self._versions.get(id(counter))
+            if known is None:
+                self._versions[id(counter)] = counter.value
+                self._alive.append(counter)
+            elif known != counter.value:
                 raise Refusal("a tensor was written in a way that is not recorded")
-            self._alive.append(counter)
 
     def _frozen(self, x: Any) -> Any:
         """Return a parameter with values in place of tensors and arrays."""
@@ -219,18 +273,21 @@ class Recorder:
     # -- instructions ------------------------------------------------------------------------------------------------------
 
     def add(
-        self, kind: str, name: str, inputs: Any, outputs: Any, params: Any = None, op: Any = None, function: Any = None
-    ) -> None:
+        self, kind: str, name: str, inputs: Any, outputs: Any, params: Any = None, op: Any = None, function: Any = None,
+        keeps_numbers: bool = False,
+    ) -> None:  # fmt: skip
         """Add an instruction at the end of the program."""
-        instruction = Instruction(kind, name, tuple(inputs), tuple(outputs), params, op, function, self._line())
-        self.program.instructions.append(instruction)
+        made = Instruction(kind, name, tuple(inputs), tuple(outputs), params, op, function, self._line(), keeps_numbers)
+        self.program.instructions.append(made)
 
     def intercept(self, function: Any, arguments: tuple[Any, ...]) -> Any:
         """Run an operation, and record it. Called by core/recorder.py."""
         if self.refusal is not None or self.depth:
             return function(*arguments)
-        sys.setprofile(None)  # what runs inside is of no interest
+        hold_calls(True)  # what runs inside is of no interest
         try:
+            if arguments[0].is_view and function.__name__ in _CALLS_OF_VIEWS:  # nothing to record: its result tells what it is
+                return function(*arguments)
             try:
                 call = self._call_of(function.__name__, arguments)
             except Refusal as refusal:
@@ -243,7 +300,7 @@ class Recorder:
                 self.refuse(refusal.reason)
             return result
         finally:
-            sys.setprofile(self._profile)
+            hold_calls(self.refusal is not None)
 
     def _call_of(self, name: str, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arguments of _add_call after the result."""
@@ -263,18 +320,18 @@ class Recorder:
                 raise Refusal(f"{op.name} writes by a function that holds other values")
         else:
             raise Refusal(f"{name} is not recorded")
-        return kind, op, tuple([self.operand(x) for x in inputs]), self._frozen(params), write, name in ("call1", "call2")
+        direct = name in ("call1", "call2")
+        return kind, op, tuple([self.operand(x) for x in inputs]), self._frozen(params) if params else params, write, direct
 
     def _add_call(
         self, result: Any, kind: str, op: Any, operands: tuple[Any, ...], params: Any, write: Any, direct: bool
     ) -> None:
         if kind != form.MAKE:
             self._count_write(result, operands[0])
-            self.add(kind, op.name + "_", operands, (operands[0],), params, op, write)
-            self.program.instructions[-1].keeps_numbers = True
+            self.add(kind, op.name + "_", operands, (operands[0],), params, op, write, True)
             return
         outputs = result if isinstance(result, tuple) else (result,)
-        known = [id(root_of(x._array)) in self._by_root or id(root_of(x._array)) in self._known for x in outputs]
+        known = [self._is_known(x._array) for x in outputs]
         if all(known):  # views of operands
             for x in outputs:
                 self.value_of(x._array)
@@ -284,26 +341,25 @@ class Recorder:
         operands = self._with_casts(outputs[0]._grad_fn if outputs else None, operands)
         values = []
         for x in outputs:
-            values.append(self.computed(x._array))
+            values.append(self._new_value(x._array))
             self._versions_of(x)
-        if len({id(v.storage) for v in values}) < len(values):
+        if len(values) > 1 and len({id(root_of(x._array)) for x in outputs}) < len(values):
             raise Refusal(f"{op.name} gives results that share memory")
-        self.add(form.MAKE, op.name, operands, values, params, op)
-        self.program.instructions[-1].keeps_numbers = direct
+        self.add(form.MAKE, op.name, operands, values, params, op, None, direct)
 
     def _with_casts(self, node: Any, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the operands of an operation as its node has saved them: promoted. A copy into the new dtype is an instruction."""
         found = list(operands)
         for saved in getattr(node, "_saved", None) or ():
-            if isinstance(saved, np.ndarray) and saved.ndim == 0 and id(root_of(saved)) not in self._by_root:
+            if isinstance(saved, np.ndarray) and saved.ndim == 0 and not self._is_traced(saved):
                 if any(type(x) in (int, float, complex) for x in operands):
                     self.constant(saved)  # a promoted number
             if not isinstance(saved, SavedTensor) or saved._role != INPUT or saved._position >= len(found):
                 continue
             array, operand = saved._data, found[saved._position]
-            if not isinstance(array, np.ndarray) or not isinstance(operand, Value) or id(root_of(array)) in self._by_root:
+            if not isinstance(array, np.ndarray) or not isinstance(operand, Value) or array.dtype == operand.dtype:
                 continue
-            if array.shape == operand.shape and array.dtype != operand.dtype:
+            if array.shape == operand.shape and not self._is_traced(array):
                 found[saved._position] = self.computed(array)
                 self.add(form.COPY, "cast", (operand,), (found[saved._position],))
         return tuple(found)
@@ -318,8 +374,7 @@ class Recorder:
         """Run a backward pass, and record what it does to .grad. Called by core/recorder.py."""
         if self.refusal is None:
             for x in cotangents:
-                root = id(root_of(x._array))
-                if root not in self._by_root and root not in self._known and np.all(x._array == 1):
+                if not self._is_known(x._array) and np.all(x._array == 1):
                     self.constant(x._array)
         start(task, roots, cotangents)
         evaluate_each(task, self._evaluate)
@@ -364,7 +419,9 @@ class Recorder:
     # -- Python calls ------------------------------------------------------------------------------------------------------
 
     def profile(self, frame: FrameType, event: str, argument: Any) -> None:
-        """Look at a call or return of a Python function. Set by sys.setprofile."""
+        """Look at a call or return of a Python function. Called by core/recorder.py."""
+        if not self._kind_of(frame) & _EVENTS[event]:
+            return
         if self.refusal is not None or (self.depth and self.host is None):
             return
         try:
@@ -372,13 +429,12 @@ class Recorder:
                 if event == "return" and frame is self.host[0]:
                     self._end_host(argument)
             elif event == "c_call":
-                if not self._internal(frame):
-                    reason = origins.reason_against(argument)
-                    if reason and not origins.is_import(frame):
-                        raise Refusal(reason)
+                reason = origins.reason_against(argument)
+                if reason and not origins.is_import(frame):
+                    raise Refusal(reason)
             elif event == "call":
                 self._begin_call(frame)
-            elif event == "return":
+            else:
                 self._end_call(frame, argument)
         except Refusal as refusal:
             self.refuse(refusal.reason)
@@ -454,16 +510,13 @@ class Recorder:
             for x in result if isinstance(result, (list, tuple)) else () if result is None else (result,):
                 self.constant(x._array)
             return
-        caller = origins.caller_of(frame) if self._internal(frame) and not is_stand_in(code) else None
+        caller = origins.caller_of(frame) if origins.is_data(result) and self._internal(frame) else None
         if caller is not None and not self._internal(caller):
-            if origins.is_data(result) and origins.is_public(code) and not origins.is_metadata(code.co_name):
-                raise Refusal(f"{code.co_name}() gives Python a value that may depend on the elements of a tensor")
+            raise Refusal(f"{code.co_name}() gives Python a value that may depend on the elements of a tensor")
 
     def _create(self, frame: FrameType, result: Any) -> None:
         """Note that a function has made a tensor of Python numbers."""
-        if not isinstance(result, TensorBase) or id(root_of(result._array)) in self._by_root:
-            return
-        if id(root_of(result._array)) in self._known:
+        if not isinstance(result, TensorBase) or self._is_known(result._array):
             return
         name = frame.f_code.co_name
         args, kwargs = origins.arguments_of(frame)
@@ -567,6 +620,22 @@ class Recorder:
         raise Refusal(f"a result is of type {type(x).__name__}")
 
 
+def _is_internal(frame: FrameType) -> bool:
+    """Whether a frame runs code of this package or of NumPy."""
+    return frame.f_globals.get("__name__", "").partition(".")[0] in _INTERNAL
+
+
+def _kind_of(frame: FrameType) -> int:
+    """Return what a recorder has to be told of the code of a frame: of C functions that the user calls, and of calls of functions
+    that give tensors, or give their elements to Python."""
+    code = frame.f_code
+    is_internal = _is_internal(frame)
+    kind = 0 if is_internal else _C_CALLS
+    if code.co_name == "run" or origins.is_observed(code):  # that of an optimizer
+        return kind | _CALLS
+    return kind | _DATA if is_internal and origins.is_public(code) and not origins.is_metadata(code.co_name) else kind
+
+
 _recording = False
 
 
@@ -577,13 +646,16 @@ def is_recording() -> bool:
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Let the garbage collector rest: many objects are made, and none of them is garbage."""
+    """Let the garbage collector rest: many objects are made, and few of them are garbage. They become old ones."""
     collects = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if collects:
+            if not gc.get_freeze_count():  # else it would take up again what the user has taken from it
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 
@@ -591,16 +663,15 @@ def record(recorder: Recorder, fn: Callable[..., Any], args: Any, kwargs: Any) -
     """Return fn(*args, **kwargs), and let the recorder see the run. Errors of fn are not changed."""
     global _recording
     origins.load()
-    profiler = sys.getprofile()
     _recording = True
     set_program_recorder(recorder.intercept, recorder.run_pass)
     try:
         with without_collector(), recorded_passes.all_recorded():  # finalizers are no part of the function
-            sys.setprofile(recorder._profile)
+            watch_calls(recorder.kinds, recorder.profile)
             try:
                 return fn(*args, **kwargs)
             finally:
-                sys.setprofile(profiler)
+                watch_calls({}, None)
     finally:
         set_program_recorder(None, None)
         _recording = False

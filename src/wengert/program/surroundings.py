@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import re
 import sys
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from functools import partial
 from types import (
@@ -42,6 +42,8 @@ _PLAIN = (
     GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType,
     np.dtype, np.generic, np.ufunc, type(np.sum),
 )  # fmt: skip
+_CONSTANT_TYPES = frozenset({int, float, bool, str, bytes, type(None)})  # the most frequent ones
+_CONTAINERS = frozenset({dict, OrderedDict, list, set})
 _LIMIT = 20_000  # objects
 _ARRAY_LIMIT = 10_000  # elements of an array that is compared
 _EMPTY = object()
@@ -95,13 +97,17 @@ class Surroundings:
     def _walk(self, todo: list[tuple[Any, str]]) -> None:
         while todo:
             x, path = todo.pop()
-            if isinstance(x, _PLAIN) or id(x) in self._seen:
+            kind = type(x)
+            if kind in _CONSTANT_TYPES or id(x) in self._seen or isinstance(x, _PLAIN):
                 continue
             self._seen.add(id(x))
             if len(self._seen) > _LIMIT:
                 self.unknown = f"{path} and more than {_LIMIT} other Python objects"
                 return
-            todo.extend(self._parts(x, path))
+            if kind in _CONTAINERS and not x:  # as most dicts of a module
+                self._entries.append((x, (), (), False, path))
+            else:
+                todo.extend(self._parts(x, path))
 
     def _parts(self, x: Any, path: str) -> Iterator[tuple[Any, str]]:
         """Yield the objects that x refers to, with their paths, and keep what has to be compared."""
@@ -146,18 +152,21 @@ class Surroundings:
         if kind is object or kind.__module__.startswith(("wengert.core.", "wengert.ops.")):
             return
         is_open = f"{kind.__module__}.{kind.__qualname__}" in _OPEN
-        slots = [name for c in kind.__mro__ for name, member in vars(c).items() if isinstance(member, MemberDescriptorType)]
+        is_own = kind.__module__.startswith("wengert")
+        slots: list[str] = []
+        if not (is_own and hasattr(x, "__dict__")):
+            slots = [name for c in kind.__mro__ for name, member in vars(c).items() if isinstance(member, MemberDescriptorType)]
         if hasattr(x, "__wrapped__") and not isinstance(kind.__dict__.get("__wrapped__"), property):
             yield x.__wrapped__, path
         if not is_open and (_is_of_library(kind.__module__, modules=False) or not (hasattr(x, "__dict__") or slots)):
-            if not (kind.__module__.startswith("wengert") or kind.__module__ in _SETTLED or callable(x)):
+            if not (is_own or kind.__module__ in _SETTLED or callable(x)):
                 self.unknown = self.unknown or f"{path}, an object of {kind.__module__}.{kind.__qualname__}"
             return
         if hasattr(x, "__dict__"):
             yield from self._keep(x.__dict__, path)
-        if slots and not kind.__module__.startswith("wengert"):
+        if slots and not is_own:
             yield from self._keep(_Slots(x, slots), path)
-        if not kind.__module__.startswith("wengert"):
+        if not is_own:
             yield kind, path
 
     def _class_parts(self, cls: type, path: str) -> Iterator[tuple[Any, str]]:

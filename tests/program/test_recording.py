@@ -1,0 +1,127 @@
+"""The run that is recorded: what it keeps, what it is told of, and what watches it."""
+
+from __future__ import annotations
+
+import cProfile
+import gc
+import sys
+import weakref
+
+import pytest
+
+import wengert as torch
+from wengert.core.recorder import hold_calls, watch_calls
+
+
+def test_large_values_are_given_back_while_a_function_is_recorded():
+    alive = []
+
+    @torch.compile
+    def fn(x):
+        a = x * 2
+        is_gone = weakref.ref(a._array)
+        b = a + 1
+        del a
+        alive.append(is_gone() is not None)
+        return b
+
+    fn(torch.ones(100_000))
+    fn.reset()
+    fn(torch.ones(10))
+    assert alive == [False, True]  # small ones are kept: their ids tell what they are
+
+
+def test_memory_that_is_used_again_is_other_memory():
+    @torch.compile
+    def fn(x):
+        total = x.sum()
+        for i in range(20):
+            y = x * (i + 1)
+            z = y - x
+            total = total + (z[::2].sum() - y[1:].mean())
+        return total
+
+    x = torch.arange(200_000.0, dtype=torch.float64) / 1e5
+    expected = fn.function(x)
+    assert [fn(x).item() for _ in range(3)] == [expected.item()] * 3
+    assert len(fn.recordings) == 1
+
+
+def test_a_function_runs_eagerly_while_another_profiler_watches():
+    calls = []
+
+    @torch.compile
+    def fn(x):
+        return x * 2 + 1
+
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, argument: calls.append(event))
+    try:
+        assert fn(torch.ones(2)).tolist() == [3.0, 3.0]
+        assert sys.getprofile() is not before
+    finally:
+        sys.setprofile(before)
+    assert "call" in calls and not fn.recordings
+    profiler = cProfile.Profile()
+    assert profiler.runcall(fn, torch.ones(2)).tolist() == [3.0, 3.0]
+    assert fn(torch.ones(2)).tolist() == [3.0, 3.0] and len(fn.recordings) == 1
+
+
+def outer(x):
+    return [inner(x), len("ab")]
+
+
+def inner(x):
+    return x
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        ((0, 0), []),
+        ((1, 0), ["call outer", "return outer"]),
+        ((2, 2), ["c_call outer"]),
+        ((0, 4), []),
+        ((4, 0), ["return outer"]),
+        ((3, 1), ["call outer", "call inner", "return inner", "c_call outer", "return outer"]),
+    ],
+)
+def test_watched_calls_are_those_that_were_asked_for(kinds, expected):
+    told = []
+    known = {id(f.__code__): kind for f, kind in zip((outer, inner), kinds, strict=True)}
+    watch_calls(known, lambda frame, event, argument: told.append(f"{event} {frame.f_code.co_name}"))
+    try:
+        outer(torch.ones(1))  # a tensor is no data
+        hold_calls(True)
+        outer(1)
+        hold_calls(False)
+    finally:
+        watch_calls({}, None)
+    outer(1)
+    assert [x for x in told if x.endswith(("outer", "inner"))] == expected
+
+
+def test_an_observer_that_fails_ends_the_call():
+    def tell(frame, event, argument):
+        if frame.f_code is inner.__code__:
+            raise ValueError("no")
+
+    watch_calls({}, tell)
+    try:
+        with pytest.raises(ValueError, match="no"):
+            inner(1)
+    finally:
+        watch_calls({}, None)
+    assert inner(1) == 1
+
+
+def test_the_garbage_collector_is_left_as_it_was():
+    frozen = gc.get_freeze_count()
+    for enabled in (True, False):
+        gc.enable() if enabled else gc.disable()
+        try:
+            torch.compile(lambda x: x + 1)(torch.ones(2))
+            assert gc.isenabled() == enabled
+        finally:
+            gc.enable()
+    assert gc.get_freeze_count() == frozen
