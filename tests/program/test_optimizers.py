@@ -7,7 +7,7 @@ import pytest
 
 import wengert as torch
 from wengert.kernels import native
-from wengert.program import form
+from wengert.program import execution, form
 
 compiled_kernels = pytest.mark.skipif(native is None, reason="nothing is compiled")
 
@@ -168,8 +168,9 @@ def test_a_condition_after_a_step_is_followed():
     assert both(True) == both(False)
 
 
-@compiled_kernels
-def test_an_error_after_a_step_says_what_is_written():
+@pytest.fixture
+def stopped_step():
+    """A compiled step of w = (1, 1) with learning rate 0.1 and gradient 1, and a function that lets its runs end in an error."""
     w = torch.ones(2, requires_grad=True)
     optimizer = torch.optim.SGD([w], lr=0.1)
 
@@ -185,21 +186,41 @@ def test_an_error_after_a_step_says_what_is_written():
         compiled(torch.ones(2))
     executable = compiled.recordings[0].executable
 
-    def interrupted():
-        raise KeyboardInterrupt
+    def stop(error):
+        def fail(self):
+            raise error
 
-    executable.steps.append(("interrupted",))
-    from wengert.program import execution
+        executable.steps.append(("stop",))
+        execution._STEPS["stop"] = fail
 
-    execution._STEPS["interrupted"] = lambda self: interrupted()
-    try:
-        with pytest.raises(KeyboardInterrupt) as caught:
-            compiled(torch.ones(2))
-    finally:
-        del execution._STEPS["interrupted"]
+    yield compiled, w, stop
+    if "stop" in execution._STEPS:
+        del execution._STEPS["stop"]
         executable.steps.pop()
+    w.detach().fill_(1.0)
+    assert compiled(torch.ones(2)).item() == 2.0
+
+
+@compiled_kernels
+def test_an_interrupt_after_a_step_says_what_is_written(stopped_step):
+    compiled, w, stop = stopped_step
+    before, version = w.detach().clone(), w._version
+    stop(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt) as caught:
+        compiled(torch.ones(2))
     assert "may hold new values" in caught.value.__notes__[0]
-    assert compiled(torch.ones(2)).item() == (w.detach() + 0.1).sum().item()
+    torch.testing.assert_close(w.detach(), before - 0.1)
+    assert w._version == version + 1  # a graph that has saved w sees that it is written
+
+
+@compiled_kernels
+def test_a_run_that_does_not_fit_after_a_step_does_not_step_twice(stopped_step):
+    compiled, w, stop = stopped_step
+    before = w.detach().clone()
+    stop(execution.Mismatch("the operands of a kernel"))
+    with pytest.raises(RuntimeError, match="stopped in the middle, as the operands of a kernel is not as it was: .* may hold new values"):
+        compiled(torch.ones(2))
+    torch.testing.assert_close(w.detach(), before - 0.1)
 
 
 def test_gradients_of_arguments_go_to_the_arguments():

@@ -277,7 +277,8 @@ ALWAYS_INLINE void run_blocks(const Call *call, char **data, const npy_intp *inn
 }
 
 static void run_program(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
-    _Alignas(64) char blocks[(MAX_OPERANDS + WK_MAX_REGISTERS) * (MOST_IN_BLOCK * sizeof(double) + 64)];
+    enum { VALUES = MAX_OPERANDS + WK_MAX_REGISTERS }; /* blocks of LEAST_IN_BLOCK numbers take more than PROGRAM_BYTES */
+    _Alignas(64) char blocks[VALUES * (LEAST_IN_BLOCK * sizeof(double) + 64)];
     const WkProgram *program = call->kernel->program;
     npy_intp length = PROGRAM_BYTES / ((call->n + program->n_registers) * call->size) / LEAST_IN_BLOCK * LEAST_IN_BLOCK;
     int small = length < 2 * LEAST_IN_BLOCK || n * N * call->n * call->size >= STREAMED;

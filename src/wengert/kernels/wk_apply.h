@@ -9,7 +9,7 @@
  * bytes, along a row and from row to row. */
 typedef void (*wk_loop)(char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N);
 
-enum { WK_MAX_OPERANDS = 16, WK_MAX_STEPS = 128, WK_MAX_REGISTERS = 40 };
+enum { WK_MAX_OPERANDS = 24, WK_MAX_STEPS = 160, WK_MAX_REGISTERS = 64 };
 
 /* Note [Chains]
  * Loads, stores and calls cost more than the arithmetic of a simple step of a program. Several simple steps in a row therefore run

@@ -133,7 +133,11 @@ static PyObject *make_steps(PyObject *module, PyObject *given) {
 
 /* Copy an array into another one of the same shape. Return -1 on an error. */
 static int copy_into(PyObject *target, PyObject *source) {
-    if (!PyArray_CheckExact(target) || !PyArray_CheckExact(source)) return -1;
+    if (!PyArray_CheckExact(target) || !PyArray_CheckExact(source)) {
+        PyErr_Format(PyExc_TypeError, "a step copies %.100s into %.100s, and not an array into an array", Py_TYPE(source)->tp_name,
+                     Py_TYPE(target)->tp_name);
+        return -1;
+    }
     PyArrayObject *to = (PyArrayObject *)target, *from = (PyArrayObject *)source;
     if (!PyArray_SAMESHAPE(to, from)) {
         PyErr_SetString(PyExc_ValueError, "the result of a step has another shape");

@@ -26,7 +26,7 @@ from wengert.kernels import find_kernel, native
 from wengert.ops.registry import INT_TO_FLOAT, OPS, Composite, Operation
 
 # Operations of other kinds that work element by element, and the names of their kernels. Conditions are numbers there, 1 or 0.
-_ELEMENTWISE_KERNELS = {
+ELEMENTWISE_KERNELS = {
     "_where": "where", "_zero_where": "zero_where", "clone": "copy", "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt",
     "ge": "ge", "logical_and": "logical_and", "logical_or": "logical_or", "logical_not": "logical_not", "isnan": "isnan",
     "isfinite": "isfinite",
@@ -60,7 +60,7 @@ class _OperationTracer(Tracer):
         if type(function) is str:
             raise _not_elementwise(f"numpy.{function}")
         op, name = function, function.name.strip("_")
-        is_elementwise = op.kind == "pointwise" or op.name in _ELEMENTWISE_KERNELS
+        is_elementwise = op.kind == "pointwise" or op.name in ELEMENTWISE_KERNELS
         if not is_elementwise or op.output_names is not None or op.variadic >= 0:
             raise _not_elementwise(name)
         operands: list[Any] = []
@@ -308,8 +308,8 @@ class _Registers:
 def kernel_of(value: Value) -> tuple[int, list[Any]] | None:
     """Return the compiled kernel for a value, and the kernel's operands; None if there is no such kernel."""
     op: Any = value.function
-    if op.name in _ELEMENTWISE_KERNELS:
-        kernel = native.find(_ELEMENTWISE_KERNELS[op.name])
+    if op.name in ELEMENTWISE_KERNELS:
+        kernel = native.find(ELEMENTWISE_KERNELS[op.name])
         return (kernel, list(value.inputs)) if kernel >= 0 else None
     if op.name == "pow" and type(value.inputs[1]) is not Value:
         special = {2: "square", 0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal", 1: "copy"}.get(value.inputs[1])

@@ -11,8 +11,7 @@ from wengert.program.arrays import aligned
 from wengert.program.c_code import Source, file_of
 from wengert.program.c_forms import forms_of
 from wengert.program.c_library import Build
-from wengert.program.form import Instruction, Storage, Value
-from wengert.program.passes import values_read
+from wengert.program.form import Instruction, Storage, Value, values_read
 
 NAME = "wengert_run"
 _FEWEST = 2  # instructions that are worth a C function

@@ -24,10 +24,10 @@ from wengert.kernels import native
 from wengert.kernels.memory import bounds_of
 from wengert.program import form
 from wengert.program.arrays import aligned, constant, new_memory, place, view
-from wengert.program.form import Instruction, Program, Scalar, Storage, Value, replaced
+from wengert.program.form import Instruction, Program, Scalar, Storage, Value, may_draw, replaced
 from wengert.program.lowering import direct_call, function_of, is_plain, kernel_of, run_forward
 from wengert.program.memory import plan
-from wengert.program.passes import may_draw, optimized, storages_kept
+from wengert.program.passes import optimized, storages_kept
 
 
 class Mismatch(Exception):
@@ -41,6 +41,7 @@ class Slot(int):
 _KERNEL, _PROGRAM, _COPY, _CALL, _SUM, _NEW, _C = range(7)  # kinds of steps of kernels/wk_steps.c
 _MAX_OPERANDS = 16
 _LARGEST_COPY = 1 << 18  # bytes
+_STOPPED, _WRITTEN = "The compiled function stopped in the middle", "tensors that it writes may hold new values."
 
 
 class Executable:
@@ -386,7 +387,10 @@ class Executable:
             if isinstance(error, Exception) and not isinstance(error, Mismatch) and undone:
                 raise Mismatch("an operation fails") from error  # the function runs eagerly, and raises the error at its line
             if not undone:
-                error.add_note("The compiled function stopped in the middle: tensors that it writes may hold new values.")
+                count_writes(self._written, inputs, self._writes)
+                if isinstance(error, Mismatch):  # the function must not run again
+                    raise RuntimeError(f"{_STOPPED}, as {error} is not as it was: {_WRITTEN}") from error
+                error.add_note(f"{_STOPPED}: {_WRITTEN}")
             raise
         finally:
             quiet_exit()

@@ -163,6 +163,27 @@ def values_in(x: Any) -> Iterator[Value]:
             yield from values_in(y)
 
 
+def values_read(x: Instruction) -> list[Value]:
+    """Return the values that an instruction reads."""
+    if x.is_flat:
+        return [y for y in x.inputs if type(y) is Value]
+    return [*values_in(x.inputs), *values_in(x.params)]
+
+
+def storages_written(x: Instruction) -> list[Storage]:
+    """Return the storages that an instruction writes."""
+    return [v.storage for v in x.outputs] + ([x.inputs[0].storage] if x.kind == HOST and _writes(x) else [])
+
+
+def _writes(x: Instruction) -> bool:
+    return getattr(x.function, "writes", False) and isinstance(x.inputs[0], Value)
+
+
+def may_draw(x: Instruction) -> bool:
+    """Whether an instruction may draw random numbers, which changes the next ones."""
+    return x.op is not None and ("generator" in x.op.param_names or "noise" in x.op.name or "random" in x.op.name)
+
+
 def replaced(x: Any, change: Callable[[Any], Any]) -> Any:
     """Return an operand or a parameter with change(y) in place of each y in its tuples, lists and dicts."""
     if isinstance(x, Value) or not isinstance(x, (tuple, list, dict)):

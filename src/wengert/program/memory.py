@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from wengert.program import form
 from wengert.program.arrays import LINE
-from wengert.program.form import Instruction, Storage, Value
-from wengert.program.passes import storages_written, values_read
+from wengert.program.form import Instruction, Storage, Value, storages_written, values_read
 
 
 class Arena:

@@ -34,9 +34,8 @@ from wengert.kernels import native
 from wengert.kernels.memory import bounds_of
 from wengert.program import form, origins
 from wengert.program.arrays import extent_of
-from wengert.program.form import GradState, Instruction, Program, Scalar, Storage, Value, replaced
+from wengert.program.form import GradState, Instruction, Program, Scalar, Storage, Value, may_draw, replaced
 from wengert.program.origins import root_of
-from wengert.program.passes import may_draw
 from wengert.program.surroundings import Surroundings, is_optimizer
 from wengert.program.updates import update_of
 
