@@ -13,14 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from wengert.backends import numpy as numpy_backend, selection
+from wengert.kernels import memory
 
 name = "cuda"
 waits = 0  # how often a program had to wait for a device
 _current = 0
+_owners: WeakValueDictionary[int, Array] = WeakValueDictionary()  # arrays that own memory, by the id of NumPy's array
 
 # Names of NumPy that CuPy 14 does not have, as far as a forward might use them.
 _MISSING = frozenset({"asmatrix", "block", "frompyfunc", "geomspace", "insert", "matvec", "nanpercentile", "nanquantile", "nditer",
@@ -112,11 +115,13 @@ class _Method:
 class Array:
     """An array on a device."""
 
-    __slots__ = ("__weakref__", "data_", "index")
+    __slots__ = ("__weakref__", "data_", "index", "root_")
     __array_priority__ = 100
 
     def __init__(self, data: np.ndarray, index: int) -> None:
-        self.data_, self.index = data, index
+        self.data_, self.index, self.root_ = data, index, None
+        if data.base is None:
+            _owners.setdefault(id(data), self)
 
     shape = property(lambda self: self.data_.shape)
     ndim = property(lambda self: self.data_.ndim)
@@ -382,10 +387,19 @@ def sum_to_size(x: Array, shape: tuple[int, ...]) -> Array:
 
 def owner_of(x: Array) -> Any:
     """Return what owns the memory of x: the same object for all views of one memory."""
-    data = x.data_
-    while isinstance(data.base, np.ndarray):
-        data = data.base
-    return Array(data, x.index)
+    if x.root_ is not None:
+        return x.root_
+    data = memory.owner_of(x.data_)
+    found = _owners.get(id(data))
+    if found is None:
+        found = _owners[id(data)] = Array(data, x.index)
+    if found is not x:  # an array that held itself would be freed by the collector only
+        x.root_ = found
+    return found
+
+
+def owns_memory(x: Array) -> bool:
+    return bool(x.data_.flags.owndata)
 
 
 def address_of(x: Array) -> int:

@@ -895,7 +895,7 @@ def gesv(input: Tensor, A: Tensor) -> tuple[Tensor, Tensor]:
 def potrf(input: Tensor, upper: _bool = True) -> Tensor:
     """Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = input, or L with L @ L^T = input."""
 def set_default_tensor_type(t: Tensor) -> None:
-    """Set the default dtype to that of a tensor type, "torch.DoubleTensor" or its class. Today: set_default_dtype."""
+    """Set the default dtype and device to those of a tensor type: "torch.DoubleTensor", "torch.cuda.FloatTensor" or its class."""
 def typename(obj: Tensor) -> _str:
     """Return a tensor's type name, such as "torch.FloatTensor", or the name of another object's class."""
 def alias_copy(input: Tensor, *, out: Any = None) -> Tensor:

@@ -137,6 +137,22 @@ def place_of(where: Any) -> str:
     return f"cuda:{index}"
 
 
+_legacy_type = "cpu"  # the type of device of the default tensor type
+
+
+def legacy_type() -> str:
+    """Return the type of device on which Tensor(2, 3) lies. A tensor there is printed without its device."""
+    return _legacy_type
+
+
+def set_legacy_type(kind: str) -> None:
+    """Make a type of device, "cpu" or "cuda", that of the default tensor type, and the device of new tensors."""
+    global _legacy_type
+    if kind != _legacy_type:
+        _defaults[0] = place_of(kind)
+        _legacy_type = kind
+
+
 def is_default_cpu() -> bool:
     """Whether tensors are made in main memory without device=."""
     return _defaults[-1] == "cpu"

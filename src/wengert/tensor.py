@@ -34,6 +34,7 @@ from wengert.core.tensor import (
     wrap,
     wrap_as,
 )
+from wengert.devices import legacy_type
 from wengert.dtypes import dtype as _dtype
 from wengert.kernels.memory import address_of, offset_of, owner_of
 from wengert.layouts import strided
@@ -449,7 +450,7 @@ class Tensor(ReadableBase, OperationMethods, ConversionMembers, GradientMembers,
             tangent = tangent_of(self)
         text = format_tensor(
             to_host(self._array),
-            device=None if self.is_cpu else str(self.device),
+            device=None if self.device.type == legacy_type() else str(self.device),
             requires_grad=self._requires_grad and not self.volatile,
             grad_fn_name=name,
             tangent=None if tangent is None else f"{tangent}",

@@ -1152,7 +1152,7 @@ class Tensor(TensorBase):
     def share_memory_(self) -> Tensor:
         """Move the storage to memory that processes forked from now on share with this one. Return the tensor."""
     def is_shared(self) -> Tensor:
-        """Whether other processes have the memory of the tensor too, after share_memory_()."""
+        """Whether other processes have the memory of the tensor too, after share_memory_(), or could get it: memory of a GPU."""
     def is_set_to(self, tensor: Any) -> Tensor:
         """Whether both tensors show the same elements of one storage: the same offset, shape and strides."""
     def set_(self, source: Tensor | None = None, storage_offset: Any = None, size: _int | Sequence[_int] | None = None, stride: _int | Sequence[_int] | None = None) -> Tensor:

@@ -15,7 +15,7 @@ FILES = {".".join(path.relative_to(SOURCES).with_suffix("").parts).removesuffix(
 
 # Settings: these keep values of the user, and no function of a module above.
 SETTINGS = {
-    "devices.set_default_device", "hub.set_dir", "multiprocessing.set_sharing_strategy", "printing.set_printoptions", "serialization.set_crc32_options",
+    "devices.set_default_device", "devices.set_legacy_type", "hub.set_dir", "multiprocessing.set_sharing_strategy", "printing.set_printoptions", "serialization.set_crc32_options",
     "serialization.set_default_load_endianness", "serialization.set_default_mmap_options",
     "settings.set_float32_matmul_precision", "threads.set_num_interop_threads", "threads.set_num_threads",
     "utils.checkpoint.set_checkpoint_debug_enabled", "utils.checkpoint.set_checkpoint_early_stop",

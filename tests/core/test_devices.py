@@ -3,7 +3,9 @@ GPUs (`make test-cuda`)."""
 
 from __future__ import annotations
 
+import copy
 import io
+import pickle
 
 import numpy as np
 import pytest
@@ -288,13 +290,132 @@ def test_types_of_old_programs_name_the_device():
     assert x.type("torch.LongTensor").type() == "torch.LongTensor" and x.type(torch.float64).is_cuda
 
 
-def test_memory_of_a_device_is_shared_by_dlpack_and_has_no_storage():
+def test_memory_of_a_device_is_shared_by_dlpack():
     x = torch.tensor([1.0, 2.0], device="cuda")
     y = torch.from_dlpack(x)
     y[0] = 5.0
     assert y.is_cuda and x.tolist() == [5.0, 2.0]
-    with pytest.raises(RuntimeError, match="storages are in main memory, and a tensor lies on cuda:0"):
-        x.untyped_storage()
+
+
+def test_tensors_that_share_memory_on_a_device_have_one_storage():
+    x = torch.arange(6.0, device="cuda")
+    v = x.view(2, 3)[1]
+    storage = v.untyped_storage()
+    assert storage is x.untyped_storage() and storage.nbytes() == 24 and storage.is_cuda
+    assert storage.device == torch.device("cuda:0") and storage.data_ptr() == x.data_ptr() == v.data_ptr() - 12
+    assert v.storage_offset() == 3 and v.is_set_to(x[3:]) and not v.is_set_to(x[:3])
+    typed = v._typed_storage()
+    assert typed.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0] and typed.type() == "torch.cuda.FloatStorage" and typed[4] == 4.0
+    typed[4] = 9.0
+    assert v.tolist() == [3.0, 9.0, 5.0] and x.clone().untyped_storage() is not storage
+    assert storage.cpu().device.type == "cpu" and storage.cuda() is storage and storage.clone().is_cuda
+    assert x.is_shared() and x.share_memory_() is x  # memory of a GPU can always be shared in torch
+
+
+def test_storages_on_a_device_grow_and_take_tensors_along():
+    x = torch.arange(4.0, device="cuda")
+    v = x[2:]
+    x.resize_(6)
+    x[3] = 7.0
+    assert v.tolist() == [2.0, 7.0] and x.is_cuda and x[:4].tolist() == [0.0, 1.0, 2.0, 7.0]
+    v.untyped_storage().resize_(8)
+    with pytest.raises(RuntimeError, match="out of bounds for storage of size"):
+        v + 1
+    y = torch.empty(0, device="cuda").set_(torch.arange(6.0, device="cuda").untyped_storage(), 1, (2, 2), (1, 2))
+    assert y.tolist() == [[1.0, 3.0], [2.0, 4.0]] and y.set_().shape == (0,) and y.is_cuda
+    with pytest.raises(RuntimeError, match='Attempted to set the storage of a tensor on device "cpu" to a storage on different device "cuda:0"'):
+        torch.empty(0).set_(x.untyped_storage())
+
+
+def test_views_of_a_tensor_that_was_transposed_in_place_keep_their_gradients():
+    x = torch.arange(6.0, device="cuda", requires_grad=True)
+    b = x.view(2, 3) * 1
+    v = b[0]
+    b.t_()
+    v.mul_(3)
+    b.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0, 3.0, 1.0, 1.0, 1.0]
+
+
+def test_conjugate_views_on_a_device_follow_their_base():
+    z = torch.tensor([1 + 2j, 3 - 1j], device="cuda")
+    v = z.conj()
+    v[0] = 5j
+    z[1] = 1j
+    assert v._base is z and z[0].item() == -5j and v[1].item() == -1j
+
+
+@on_two_devices
+def test_files_keep_what_tensors_on_a_device_share():
+    x = torch.arange(4.0, device="cuda:1")
+    for is_new in (True, False):
+        file = io.BytesIO()
+        torch.save({"x": x, "v": x[2:], "s": x.untyped_storage()}, file, _use_new_zipfile_serialization=is_new)
+        for where, expected in ((None, "cuda:1"), ("cuda:0", "cuda:0"), ({"cuda:1": "cpu"}, "cpu"), (lambda s, _: s.cuda(0), "cuda:0")):
+            file.seek(0)
+            found = torch.load(file, map_location=where)
+            found["v"][0] = 9.0
+            assert str(found["x"].device) == expected and found["x"].tolist() == [0.0, 1.0, 9.0, 3.0]
+            assert found["s"].device == found["x"].device and found["x"].untyped_storage() == found["s"]
+
+
+@on_two_devices
+def test_copies_keep_the_device():
+    x = torch.arange(4.0, device="cuda:1", requires_grad=True)
+    copies = copy.deepcopy([x, x.detach()[1:]])
+    assert copies[0].device == x.device and copies[0].requires_grad and copies[1].tolist() == [1.0, 2.0, 3.0]
+    found = pickle.loads(pickle.dumps(x.detach().untyped_storage()))
+    assert found.device == x.device and found.tolist() == x.untyped_storage().tolist()
+
+
+@pytest.mark.filterwarnings("ignore:torch.set_default_tensor_type:UserWarning")
+def test_the_default_tensor_type_says_where_tensors_lie_and_is_printed_without_a_device():
+    torch.set_default_tensor_type("torch.cuda.FloatTensor")
+    try:
+        assert torch.Tensor([1]).is_cuda and torch.ones(1).is_cuda and not torch.FloatTensor([1]).is_cuda
+        assert repr(torch.ones(1)) == "tensor([1.])" and repr(torch.ones(1).cpu()) == "tensor([1.], device='cpu')"
+    finally:
+        torch.set_default_tensor_type("torch.FloatTensor")
+    assert repr(torch.Tensor([1])) == "tensor([1.])" and torch.ones(1).device.type == "cpu"
+    with torch.device("cuda"):
+        assert torch.Tensor([1]).device.type == "cpu" and repr(torch.ones(1)) == "tensor([1.], device='cuda:0')"
+
+
+def test_functions_get_zeros_on_the_device_of_their_outputs():
+    class Two(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, first, second):
+            return first * 2 + second * 3
+
+    x = torch.tensor([0.5, 2.0], dtype=torch.float64, device="cuda", requires_grad=True)
+    Two.apply(x)[1].sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0] and x.grad.is_cuda
+    assert torch.autograd.gradcheck(Two.apply, x)
+
+
+def test_a_reason_for_a_gradient_of_zeros_is_found_on_a_device():
+    w = torch.ones(2, device="cuda", requires_grad=True)
+    assert torch.explain((w * 0.0).sum(), {"w": w})["w"].reason.startswith("exactly zero since MulBackward0")
+
+
+def test_batches_of_tensors_on_a_device_stay_there():
+    data = torch.utils.data.TensorDataset(torch.arange(6.0, device="cuda"))
+    assert [(x.is_cuda, x.tolist()) for (x,) in torch.utils.data.DataLoader(data, batch_size=4)] == [
+        (True, [0.0, 1.0, 2.0, 3.0]), (True, [4.0, 5.0])
+    ]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*runs eagerly from now on:RuntimeWarning")
+def test_compiled_functions_run_eagerly_on_a_device(tmp_path):
+    compiled = torch.compile(lambda x: (x * 2).sum())
+    assert [compiled(torch.ones(3, device="cuda")).item() for _ in range(3)] == [6.0] * 3
+    assert "a tensor lies on cuda:0, and recordings run in main memory" in str(compiled.explain())
+    with pytest.raises(RuntimeError, match="a tensor lies on cuda:0"):
+        torch.compile(lambda x: x * 2, fullgraph=True)(torch.ones(3, device="cuda"))
 
 
 def test_a_generator_for_a_device_gives_the_numbers_of_the_cpu():

@@ -11,6 +11,7 @@ import numpy as np
 from wengert.autograd.html_table import duration
 from wengert.autograd.memory_view import saved_arrays
 from wengert.autograd.profiler_table import format_bytes
+from wengert.backends.selection import to_host
 from wengert.core.node import AccumulateGrad, Node, OpNode, Saved, count_outputs, meta_at
 from wengert.core.saved_names import names_of_places
 
@@ -26,6 +27,7 @@ class SavedValue:
         self.shape = list(array.shape)
         self.dtype = str(array.dtype)
         self.bytes: int = array.nbytes
+        array = to_host(array)
         self.statistics = statistics_of(array)
         self.values = [format_value(x) for x in array.flat[:VALUES_SHOWN].tolist()]
         if array.size > VALUES_SHOWN:

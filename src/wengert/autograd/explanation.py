@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.autograd.html_table import digits, html_table, logarithmic_bars
+from wengert.backends.selection import beside, to_host
 from wengert.core import recorder
 from wengert.core.anomaly import array_of
 from wengert.core.engine import run_backward
@@ -231,7 +232,8 @@ class Probe:
         self.other = before[0]
         recorder.set_anomaly(self, before[1])
         try:
-            found: Any = run_backward([root], [wrap(np.ones(meta.shape, meta.dtype))], True, False, edges, False)
+            one = wrap(beside(np.ones(meta.shape, meta.dtype), loss._array))
+            found: Any = run_backward([root], [one], True, False, edges, False)
         except Exception as error:
             return error.with_traceback(None)  # the frames of the traceback would keep the graph alive
         finally:
@@ -268,7 +270,7 @@ class Probe:
 
 def norm_of(x: Any) -> float:
     """Return the Euclidean norm of a tensor, in float64."""
-    array = array_of(x)
+    array = to_host(array_of(x))
     if array is None:
         return 0.0
     with np.errstate(all="ignore"):

@@ -7,9 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from wengert import errors
+from wengert.backends.selection import device_name, new_on, others
 from wengert.core.dispatch import VIEW_IN_FUNCTION, VIEW_OF_MANY
 from wengert.core.modes import grad_enabled, set_recording
 from wengert.core.node import (
@@ -122,6 +121,7 @@ class BackwardCFunction(Node, FunctionCtx):
     _fixed: tuple[bool, ...] = ()  # for each output, whether it was marked as non-differentiable; () if none was
     _in_jvp: tuple[Any, ...] | None = None  # the arguments of save_for_forward while jvp runs, else None
     _extra: Any = None  # source position of the backward pass that released the node
+    _place = "cpu"  # the device of the outputs
     _taken = False  # True once saved_tensors has given its references away: see Function.clear_saved_tensors_on_access
     _saved: Any = ()  # the arguments of save_for_backward, each a Saved or None; None once released
 
@@ -182,10 +182,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def _run(self, cotangents: list[Any], create_graph: bool) -> list[Any]:
         if self.materialize_grads:
-            cotangents = [
-                wrap(np.zeros(meta_at(self, nr).shape, meta_at(self, nr).dtype)) if ct is None else ct
-                for nr, ct in enumerate(cotangents)
-            ]
+            cotangents = [self._zeros(nr) if ct is None else ct for nr, ct in enumerate(cotangents)]
         arguments: list[Any] = [None] * self._n_outputs
         for i, ct in zip(self._outputs, cotangents, strict=True):
             arguments[i] = ct
@@ -193,6 +190,11 @@ class BackwardCFunction(Node, FunctionCtx):
         if not isinstance(grads, tuple):
             grads = (grads,)
         return self._per_edge(grads)
+
+    def _zeros(self, nr: int) -> Any:
+        """Return the cotangent of an output that got none."""
+        meta = meta_at(self, nr)
+        return wrap(new_on(self._place, "zeros", meta.shape, meta.dtype))
 
     def _per_edge(self, grads: tuple[Any, ...]) -> list[Any]:
         """Check the gradients that backward returned, and return those of the tensor arguments."""
@@ -250,6 +252,8 @@ def attach_outputs(
         if not isinstance(o, TensorBase):
             results.append(o)
             continue
+        if type(o._array) in others:
+            ctx._place = device_name(o._array)
         metas.append(make_meta(o._array.shape, o._array.dtype))
         differentiable = recording and id(o) not in fixed and is_differentiable(o._array)
         result = _attach_output(ctx, o, len(metas) - 1, inputs, differentiable, id(o) in seen)

@@ -16,15 +16,13 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from wengert import errors
 from wengert.autograd.function_node import attach_outputs, forbid_differentiation
 from wengert.core.dispatch import propagate_volatile
 from wengert.core.legacy import is_volatile
 from wengert.core.modes import grad_enabled, set_recording
-from wengert.core.node import meta_at, next_sequence_nr, record_position
-from wengert.core.tensor import TensorBase, gradient_edge, wrap
+from wengert.core.node import next_sequence_nr, record_position
+from wengert.core.tensor import TensorBase, gradient_edge
 
 if TYPE_CHECKING:
     from wengert.autograd.function import Function
@@ -93,8 +91,7 @@ def run_instance(function: Function, cotangents: list[Any], create_graph: bool) 
         if ct is not None:
             grads[i] = ct.detach()
         elif function.materialize_grads:
-            meta = meta_at(function, i)
-            grads[i] = wrap(np.zeros(meta.shape, meta.dtype))
+            grads[i] = function._zeros(i)
     with set_recording(False):
         results = function.backward(*grads)
     if not isinstance(results, (tuple, list)):

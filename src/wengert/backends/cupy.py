@@ -177,6 +177,11 @@ def owner_of(x: Any) -> Any:
     return x
 
 
+def owns_memory(x: Any) -> bool:
+    """Whether CuPy has allocated the memory of an array, and not another library that shares it."""
+    return not isinstance(x.data.mem, _cp.cuda.UnownedMemory)
+
+
 def address_of(x: Any) -> int:
     """Return the address of the first element of an array."""
     address: int = x.data.ptr

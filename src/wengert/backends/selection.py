@@ -111,6 +111,19 @@ def move(x: Any, where: str) -> Any:
         return target.from_host(host)
 
 
+def new_on(where: str, function: str, *arguments: Any) -> Any:
+    """Return what a backend's function of this name, such as empty, makes on the device "cpu" or "cuda:0"."""
+    name, _, index = where.partition(":")
+    backend = backend_for(name)
+    with backend.current(int(index or 0)):
+        return getattr(backend, function)(*arguments)
+
+
+def new_bytes(nbytes: int, where: str) -> Any:
+    """Return a vector of uint8 with unset elements on a device."""
+    return new_on(where, "empty", nbytes, np.uint8)
+
+
 def gather(arrays: Iterable[Any]) -> tuple[Any, int, list[Any]]:
     """Return the backend and the device number of a call, and its operands there. One of them is not NumPy's.
 

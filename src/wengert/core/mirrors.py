@@ -25,7 +25,7 @@ import numpy as np
 from wengert import errors
 from wengert.backends.selection import backend_of
 from wengert.core.tensor import TensorBase, ViewInfo, counter_of, set_mirror_renewer
-from wengert.kernels.memory import owner_of
+from wengert.kernels.memory import offset_of, owner_of
 
 # Values of ViewInfo.relation, bits, and with the others of Op.reflection.
 CONJUGATE = 1
@@ -101,13 +101,15 @@ def layout_of(array: Any, operations: list[Any]) -> tuple[tuple[int, ...], int, 
     if not any(op.walks_memory for op, _, _ in operations):
         return None
     memory = owner_of(array)
-    return array.strides, array.ctypes.data - memory.ctypes.data, memory.nbytes
+    return array.strides, offset_of(array, memory), memory.nbytes
 
 
 def lay_out(array: Any, layout: tuple[tuple[int, ...], int, int]) -> Any:
     """Return a copy of array in memory of the given layout."""
     steps, offset, nbytes = layout
-    copy = np.ndarray(array.shape, array.dtype, np.zeros(nbytes, "u1"), offset, steps)
+    step, xp = array.itemsize, backend_of(array)
+    elements = xp.zeros(nbytes // step, array.dtype)[offset // step :]
+    copy = xp.lib.stride_tricks.as_strided(elements, array.shape, steps)
     copy[...] = array
     return copy
 

@@ -30,6 +30,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from wengert import errors
+from wengert.backends import numpy as numpy_backend
+from wengert.backends.selection import backend_of, new_bytes, others
 from wengert.core.collector import reveal
 from wengert.core.tensor import TensorBase
 from wengert.kernels.memory import bounds_of, offset_of, owner_of
@@ -54,12 +56,16 @@ def bytes_of(root: Any) -> Any:
     if root.dtype == np.uint8 and root.ndim == 1 and root.flags.c_contiguous:
         return root
     low, high = bounds_of(root)
+    xp = backend_of(root)
+    if xp is not numpy_backend:
+        step = root.itemsize
+        return xp.lib.stride_tricks.as_strided(root, ((high - low) // step,), (step,)).view(np.uint8)
     return np.asarray(_Bytes(root, low, high - low))
 
 
-def new_root(nbytes: int) -> Any:
-    """Return new memory, as a vector of uint8, that is a root of its own. The bytes are not set."""
-    root = np.empty(nbytes, np.uint8)
+def new_root(nbytes: int, where: str = "cpu") -> Any:
+    """Return new memory on a device, as a vector of uint8, that is a root of its own. The bytes are not set."""
+    root = new_bytes(nbytes, where)
     _own[id(root)] = root
     return root
 
@@ -94,15 +100,25 @@ def place(root: Any, offset: int, shape: Any, strides: Any, dtype: Any, *, write
     ends = [(n - 1) * step for n, step in zip(shape, strides, strict=True)]
     first = offset + sum([end for end in ends if end < 0])
     last = offset + sum([end for end in ends if end > 0]) + np.dtype(dtype).itemsize
+    if 0 not in shape and (first < 0 or last > memory.size):
+        return MissingMemory(root, offset, tuple(shape), tuple(strides), np.dtype(dtype))
+    if not isinstance(root, np.ndarray):
+        return _place_on_device(memory, offset, first, last, shape, strides, dtype)
     if 0 in shape:
         array = np.ndarray(shape, dtype, memory, min(offset, memory.size))
-    elif first < 0 or last > memory.size:
-        return MissingMemory(root, offset, tuple(shape), tuple(strides), np.dtype(dtype))
     else:
         array = np.ndarray(shape, dtype, memory, offset, strides)
     if not writeable:
         array.flags.writeable = False
     return array
+
+
+def _place_on_device(memory: Any, offset: int, first: int, last: int, shape: Any, strides: Any, dtype: Any) -> Any:
+    """Return an array over the bytes from `first` to `last` of memory on a device. Its library makes views of views only."""
+    if 0 in shape:
+        return memory[:0].view(dtype).reshape(shape)
+    elements = memory[first:last].view(dtype)[(offset - first) // np.dtype(dtype).itemsize :]
+    return backend_of(memory).lib.stride_tricks.as_strided(elements, tuple(shape), tuple(strides))
 
 
 def _row_major(shape: Any, itemsize: int) -> tuple[int, ...]:
@@ -112,8 +128,13 @@ def _row_major(shape: Any, itemsize: int) -> tuple[int, ...]:
 
 def _moved(array: Any, old: Any, new: Any) -> Any:
     """Return the array over the root `new` that lies there as `array` lies in the root `old`."""
-    writeable = isinstance(array, MissingMemory) or array.flags.writeable
+    writeable = isinstance(array, MissingMemory) or is_writeable(array)
     return place(new, offset_of(array, old), array.shape, array.strides, array.dtype, writeable=writeable)
+
+
+def is_writeable(array: Any) -> bool:
+    """Whether an array may be written. Libraries of devices have no other ones."""
+    return bool(getattr(array.flags, "writeable", True))
 
 
 def _link_to(root: Any, array: Any) -> int | None:
@@ -154,21 +175,24 @@ def is_resizable(storage: Any, sharing: Iterable[Any]) -> bool:
     root = storage._root
     if is_shared(root) or not _is_allocated(root):
         return False
-    if _own.get(id(root)) is root:
+    if _own.get(id(root)) is root or type(root) in others:
         return True
     links = {_link_to(root, _physical(tensor)) for tensor in sharing}
     return None in links or count <= len(links)
 
 
 def _is_allocated(root: Any) -> bool:
-    """Whether NumPy, or the pool of the kernels, has allocated the memory of a root."""
+    """Whether NumPy, the pool of the kernels, or the library of a device has allocated the memory of a root."""
+    xp = backend_of(root)
+    if xp is not numpy_backend:
+        return bool(xp.owns_memory(root))
     return root.flags.owndata or type(root.base).__name__ == "Buffer"
 
 
 def is_alone(tensor: Any) -> bool:
     """Whether nothing but this tensor refers to its memory."""
     # A field that is read and passed on counts two references: the field and the argument.
-    if sys.getrefcount(tensor._array) > 2 or isinstance(tensor._array, MissingMemory):
+    if sys.getrefcount(tensor._array) > 2 or not isinstance(tensor._array, np.ndarray):
         return False
     if not isinstance(tensor._array.base, np.ndarray):
         return _is_allocated(tensor._array)
@@ -192,6 +216,7 @@ class MissingMemory:
     """What a tensor holds in place of an array when its storage has become too small. It has a geometry and no elements."""
 
     size: int
+    _array = None  # selection.backend_of asks tensors for theirs
 
     def __init__(self, root: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> None:
         self.base = root

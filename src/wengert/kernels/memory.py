@@ -48,8 +48,9 @@ def add_into(x: Any, y: Any) -> None:
 
 def owner_of(array: Any) -> Any:
     """Return the array that owns the memory of `array`, or the first array over memory that is no array's."""
-    if not isinstance(array, np.ndarray) and (backend := backend_of(array)) is not numpy_backend:
-        return backend.owner_of(array)
+    if not isinstance(array, np.ndarray):
+        backend = backend_of(array)
+        return owner_of(array.base) if backend is numpy_backend else backend.owner_of(array)  # the first is a stand-in for an array
     while True:
         base = array.base
         if not isinstance(base, np.ndarray):

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import backend_for, backend_of, cuda_is_available, device_name, is_array, move, to_host
+from wengert.backends.selection import backend_for, backend_of, cuda_is_available, device_name, is_array, move, new_on, to_host
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap, wrap_as
+from wengert.devices import legacy_type
 from wengert.ops.indices import raw
 from wengert.ops.nested import array_of, cast_array
 from wengert.ops.options import is_default_cpu, numpy_dtype, place_of, sizes_of, tensor_from
@@ -161,10 +162,7 @@ def _new(function: str, shape: tuple, dtype: Any, options: dict[str, Any]) -> An
     if is_default_cpu() and options.get("device") is None:
         return getattr(np, function)(shape, dtype)
     options["device"] = place = place_of(options.get("device"))
-    name, _, index = place.partition(":")
-    backend = backend_for(name)
-    with backend.current(int(index or 0)):
-        return getattr(backend, function)(shape, dtype)
+    return new_on(place, function, shape, dtype)
 
 
 @creation()
@@ -531,8 +529,11 @@ def meshgrid(F, *tensors, indexing=None):
 
 
 def legacy_tensor(cls: type, args: tuple, options: dict[str, Any], dtype: Any = None) -> Any:
-    """Construct Tensor(2, 3), Tensor([1, 2]), Tensor(size) or Tensor(tensor), of class cls. dtype: the default dtype if None."""
-    place = place_of(options.pop("device", None))
+    """Construct Tensor(2, 3), Tensor([1, 2]), Tensor(size) or Tensor(tensor), of class cls. dtype: the default dtype if None.
+
+    The device is that of the default tensor type if none is given; set_default_device does not matter to these constructors."""
+    given = options.pop("device", None)
+    place = place_of(legacy_type() if given is None else given)
     wanted = numpy_dtype(dtype)
     size, data = options.pop("size", None), options.pop("data", None)
     for name in options:
@@ -583,10 +584,10 @@ class _TypedMeta(type):
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
         if cls.device_type == "cpu":
-            return legacy_tensor(TensorBase, args, options, cls.dtype)
+            return legacy_tensor(TensorBase, args, {"device": "cpu", **options}, cls.dtype)
         if not cuda_is_available():
             raise errors.DtypeError(f"type {cls.__module__}.{cls.__name__} not available: there is no GPU, or CuPy is missing.")
-        return legacy_tensor(TensorBase, args, options, cls.dtype).cuda()
+        return legacy_tensor(TensorBase, args, {"device": "cuda", **options}, cls.dtype)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if not isinstance(instance, TensorBase) or instance._array.dtype != cls.dtype:

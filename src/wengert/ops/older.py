@@ -13,6 +13,7 @@ from wengert._forks import import_late
 from wengert.backends.selection import backend_of
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
+from wengert.devices import set_legacy_type
 from wengert.ops.faces import tensor_face
 from wengert.ops.indices import checked
 from wengert.ops.inplace import unrecorded_write
@@ -53,13 +54,18 @@ def masked_copy_(self, mask, source):
 
 @plain()
 def set_default_tensor_type(t):
-    """Set the default dtype to that of a tensor type, "torch.DoubleTensor" or its class. Today: set_default_dtype."""
+    """Set the default dtype and device to those of a tensor type: "torch.DoubleTensor", "torch.cuda.FloatTensor" or its class.
+
+    Tensors on this type of device are printed without their device. Today: set_default_dtype and set_default_device.
+    Raises RuntimeError for a type of GPUs where there is none."""
     warnings.warn(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives.",
         stacklevel=user_level(),
     )
-    dtypes.set_default_dtype(place_and_dtype(t)[1])
+    kind, dtype = place_and_dtype(t)
+    set_legacy_type(kind or "cpu")
+    dtypes.set_default_dtype(dtype)
 
 
 @plain()

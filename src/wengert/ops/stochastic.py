@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.backends.selection import beside, is_array
 from wengert.core.dispatch import propagate_volatile
 from wengert.core.legacy import StochasticNode
 from wengert.core.modes import grad_enabled, set_recording
@@ -65,8 +66,9 @@ class _ScoreNode(StochasticNode):
                 "probabilities.detach()."
             )
         parameters = [unpack_tensor(v, self) if isinstance(v, SavedTensor) else v for v in self._values]
+        reward = self._reward if is_array(self._reward) else np.asarray(self._reward)
         with set_recording(create_graph):
-            return self._gradients(wrap(np.asarray(self._reward)), *parameters)
+            return self._gradients(wrap(beside(reward, self._samples)), *parameters)
 
     def _gradients(self, reward: Any, *parameters: Any) -> list[Any]:
         """Return the gradients of -reward * log p(samples) in each parameter."""

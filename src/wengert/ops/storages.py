@@ -5,15 +5,14 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from wengert import dtypes, errors
 from wengert.core.leaf_gradient import set_accumulator_aside
 from wengert.core.mirrors import is_mirror, physical_of, relation_of
-from wengert.core.relocation import bytes_of, is_alone, is_shared, move, new_root, place
+from wengert.core.relocation import bytes_of, is_alone, is_writeable, move, new_root, place
 from wengert.core.tensor import IS_RESHAPED, TensorBase
 from wengert.core.views import bump, check_write, extend_view
-from wengert.kernels.memory import offset_of, owner_of
+from wengert.devices import device_of
+from wengert.kernels.memory import new_array, offset_of, owner_of
 from wengert.ops.indices import checked
 from wengert.ops.options import sizes_of
 from wengert.ops.registry import OPS, plain
@@ -65,8 +64,8 @@ def share_memory_(self):
 
 @plain(method=True, namespaces=(), name="is_shared")
 def is_shared_(self):
-    """Whether other processes have the memory of the tensor too, after share_memory_()."""
-    return is_shared(owner_of(physical_of(checked("is_shared", self, "self"))))
+    """Whether other processes have the memory of the tensor too, after share_memory_(), or could get it: memory of a GPU."""
+    return storage_of(physical_of(checked("is_shared", self, "self"))).is_shared()
 
 
 @plain(method=True, namespaces=())
@@ -106,7 +105,7 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
     check_write(checked("set_", self, "self"), isinstance(source, TensorBase) and source.requires_grad)
     if self.requires_grad and self.grad_fn is not None:
         raise errors.InplaceError("set_() has no derivative. Hint: call it in a block of torch.no_grad(), or on a detached tensor.")
-    array = _array_to_set(self._array.dtype, source, storage_offset, size, stride)
+    array = _array_to_set(self._array, source, storage_offset, size, stride)
     if array.shape != self._array.shape:
         set_accumulator_aside(self)
     self._view = None
@@ -116,10 +115,11 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
     return self
 
 
-def _array_to_set(dtype: Any, source: Any, offset: Any, size: Any, stride: Any) -> Any:
-    """Return the array that set_ gives to a tensor of this dtype."""
+def _array_to_set(current: Any, source: Any, offset: Any, size: Any, stride: Any) -> Any:
+    """Return the array that set_ gives to a tensor that holds the array `current`."""
+    dtype = current.dtype
     if source is None:
-        return np.empty(0, dtype)
+        return new_array((0,), dtype, current)
     if isinstance(source, TensorBase):
         array = physical_of(source)
         if array.dtype != dtype:
@@ -137,6 +137,12 @@ def _array_to_set(dtype: Any, source: Any, offset: Any, size: Any, stride: Any) 
             f"{source.dtype.scalar_name} for argument 1 'storage'"
         )
     memory: Any = storage_of(physical_of(source)) if isinstance(source, TensorBase) else source.untyped()
+    here, there = device_of(current), memory.device
+    if here != there:
+        raise errors.DeviceError(
+            f'Attempted to set the storage of a tensor on device "{here}" to a storage on different device "{there}".  '
+            "This is no longer allowed; the devices must match."
+        )
     if size is None:
         return memory._elements(dtypes.from_numpy_dtype(dtype)).view()
     start = offset or 0
@@ -205,7 +211,7 @@ def _give_shape(tensor: Any, shape: tuple[int, ...]) -> None:
         else:
             storage_of(tensor._array).resize_(needed)
     root = owner_of(tensor._array)
-    array = place(root, offset if prod(shape) else 0, shape, None, dtype, writeable=tensor._array.flags.writeable)
+    array = place(root, offset if prod(shape) else 0, shape, None, dtype, writeable=is_writeable(tensor._array))
     if tensor._view is None:
         tensor._flags |= IS_RESHAPED
     else:

@@ -12,7 +12,7 @@ from wengert import errors
 from wengert.backends.selection import backend_of
 from wengert.core.dispatch import call
 from wengert.core.views import call_inplace_view, set_stride_finder
-from wengert.kernels.memory import owner_of
+from wengert.kernels.memory import address_of, owner_of
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import checked
 from wengert.ops.registry import NONE, linear, node_class, plain, view
@@ -197,13 +197,13 @@ def _find_stride(base: Any, view_array: Any) -> tuple[Any, dict[str, Any]]:
             "the view again."
         )
     memory, step = _memory_of(base)
-    start = memory.ctypes.data
+    start = address_of(memory)
     return _as_strided, {
         "size": view_array.shape,
         "stride": tuple([s // step for s in view_array.strides]),
-        "storage_offset": (view_array.ctypes.data - start) // step,
+        "storage_offset": (address_of(view_array) - start) // step,
         "x_stride": tuple([s // step for s in base.strides]),
-        "x_offset": (base.ctypes.data - start) // step,
+        "x_offset": (address_of(base) - start) // step,
     }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.backends.selection import device_name
 from wengert.core.tensor import TensorBase, wrap
 from wengert.errors import ArgumentError
 from wengert.program import form
@@ -61,6 +62,8 @@ def _inputs_of(program: Program, tensors: tuple[Any, ...]) -> list[Any] | str:
         if storage.key >= len(tensors) or not isinstance(tensors[storage.key], TensorBase):
             return f"{expected}, got {len(tensors)} arguments" if storage.key >= len(tensors) else expected
         array = tensors[storage.key]._array
+        if not isinstance(array, np.ndarray):
+            return f"{expected} in main memory, got one on {device_name(array)}"
         if array.shape != storage.shape or array.dtype != storage.dtype:
             return f"{expected}, got {array.dtype} {array.shape}"
         if array.strides != storage.strides:

@@ -22,6 +22,7 @@ from weakref import ref
 
 import numpy as np
 
+from wengert.backends.selection import device_name
 from wengert.core import recorded_passes
 from wengert.core.engine import evaluate_node, start
 from wengert.core.node import AccumulateGrad, find_position
@@ -157,6 +158,8 @@ class Recorder:
     # -- memory ------------------------------------------------------------------------------------------------------------
 
     def _new_storage(self, kind: str, key: Any, whole: Any) -> Storage:
+        if not isinstance(whole, np.ndarray):
+            raise Refusal(f"a tensor lies on {device_name(whole)}, and recordings run in main memory")
         start, low, high = extent_of(whole)
         storages = self.program.storages
         storage = Storage(len(storages), kind, key, high - low, start - low, whole)

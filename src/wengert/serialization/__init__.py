@@ -22,6 +22,7 @@ from importlib import import_module
 from typing import IO, Any, TypeAlias
 
 from wengert import errors
+from wengert.backends.selection import to_host
 from wengert.dtypes import uint8
 from wengert.serialization import _old_formats
 from wengert.serialization._archive import ALIGNMENT, ArchiveReader, ArchiveWriter, map_file
@@ -114,7 +115,7 @@ def save(
         if not _disable_byteorder_record:
             archive.write("byteorder", sys.byteorder.encode())
         for key, storage, _ in saved.storages():
-            archive.write(f"data/{key}", storage._elements(uint8))
+            archive.write(f"data/{key}", to_host(storage._elements(uint8)))
         archive.write("version", b"3\n")
         archive.close()
 

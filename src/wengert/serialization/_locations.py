@@ -14,11 +14,11 @@ Deserializer = Callable[[Any, str], Any]
 
 
 def _tag(storage: Any) -> str | None:
-    return str(storage.untyped()._location)
+    return str(storage.device)
 
 
 def _cpu_deserialize(storage: Any, location: str) -> Any:
-    return storage if location == "cpu" else None
+    return storage.cpu() if location == "cpu" else None
 
 
 def _other_deserialize(storage: Any, location: str) -> Any:
@@ -30,8 +30,7 @@ def _other_deserialize(storage: Any, location: str) -> Any:
                 f"Attempting to deserialize object on CUDA device {index} but torch.cuda.device_count() is {count}. "
                 "Please use torch.load with map_location to map your storages to an existing device."
             )
-        storage.untyped()._location = f"cuda:{index}"
-        return storage
+        return storage.cuda(index)
     if kind in ("cuda", "mps", "xpu", "hpu"):
         what = f"torch.{kind}.is_available() is False" if kind != "mps" else "torch.backends.mps.is_available() is False"
         raise errors.DeviceError(

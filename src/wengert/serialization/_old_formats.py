@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.core.relocation import new_root
+from wengert.backends.selection import placed, to_host
+from wengert.core.relocation import bytes_of, new_root
 from wengert.core.tensor import wrap
 from wengert.serialization import _rebuild
 from wengert.sizes import Size
@@ -104,7 +105,8 @@ def _part_of(untyped: UntypedStorage, view: Any, dtype: Any) -> UntypedStorage:
     start, end = view[1] * step, (view[1] + view[2]) * step
     if end > untyped.nbytes():
         raise errors.FileFormatError("the file is damaged: a part of a storage")
-    return UntypedStorage._of(np.frombuffer(memoryview(untyped._root)[start:end], np.uint8))
+    part = bytes_of(untyped._root)[start:end]
+    return UntypedStorage._of(part if untyped.is_cuda else np.frombuffer(memoryview(part), np.uint8))
 
 
 def _fill(file: Any, untyped: UntypedStorage, dtype: Any, swap: bool) -> None:
@@ -112,7 +114,7 @@ def _fill(file: Any, untyped: UntypedStorage, dtype: Any, swap: bool) -> None:
     (count,) = struct.unpack(">q" if swap and sys.byteorder == "little" else "=q", _read(file, 8))
     if count * (1 if dtype is None else dtype.itemsize) != untyped.nbytes():
         raise errors.FileFormatError("storage has wrong byte size: the file might be corrupted.")
-    untyped._root[:] = np.frombuffer(_read(file, untyped.nbytes()), np.uint8)
+    untyped._root[:] = placed(np.frombuffer(_read(file, untyped.nbytes()), np.uint8), untyped._root)
     if swap and dtype is not None and dtype.itemsize > 1:
         untyped.byteswap(dtype)
 
@@ -140,7 +142,7 @@ def write_sequence(file: Any, dump: Callable[..., None], obj: Any) -> None:
     file.write(content.getvalue())
     for _, untyped, dtype in saved.storages():
         file.write(struct.pack("=q", untyped.nbytes() // (1 if dtype is None else dtype.itemsize)))
-        file.write(memoryview(untyped._elements(dtypes.uint8)))
+        file.write(memoryview(to_host(untyped._elements(dtypes.uint8))))
 
 
 # -- tar archives of torch 0.1 -----------------------------------------------------------------------------------------

@@ -7,10 +7,7 @@ from collections import OrderedDict
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-import numpy as np
-
 from wengert import devices, dtypes, errors, layouts
-from wengert.backends.selection import device_name, to_host
 from wengert.core.hooks import warn_if_has_hooks
 from wengert.core.leaving import has_tangent
 from wengert.core.mirrors import CONJUGATE, NEGATIVE, physical_of, relation_of
@@ -60,16 +57,12 @@ def _parts_of(tensor: Any) -> tuple[Any, int, tuple[int, ...], tuple[int, ...]]:
     array = physical_of(tensor)
     if isinstance(array, MissingMemory):
         array._refuse()
-    location = device_name(array)
-    array = to_host(array)
     root, step = owner_of(array), array.itemsize
     fits = all(s >= 0 and s % step == 0 for s in array.strides) and offset_of(array, root) % step == 0
     if not fits or bounds_of(root)[0] % min(step, 8):
-        array = root = np.ascontiguousarray(array).reshape(array.shape).copy()
+        array = root = array.copy(order="C")
     strides = tuple([s // step for s in array.strides])
-    storage = storage_of(array)
-    storage._location = location
-    return storage, offset_of(array, root) // step, array.shape, strides
+    return storage_of(array), offset_of(array, root) // step, array.shape, strides
 
 
 def reduce_tensor(tensor: Any) -> tuple[Any, ...]:

@@ -9,7 +9,6 @@ from math import prod
 from typing import Any
 
 from wengert import dtypes, errors, layouts
-from wengert.backends.selection import move
 from wengert.core.relocation import MissingMemory, bytes_of, place
 from wengert.core.tensor import TensorBase, is_differentiable, wrap, wrap_as
 from wengert.ops.registry import OPS
@@ -50,7 +49,7 @@ def _tensor_of(storage: Any, offset: Any, size: Any, stride: Any, dtype: Any) ->
     if isinstance(array, MissingMemory):
         last = start + sum([(n - 1) * s for n, s in zip(shape, steps, strict=True)])
         raise errors.outside_storage(shape, steps, start, step, last, bytes_of(storage._root).size // step)
-    return wrap(array if storage._location == "cpu" else move(array, storage._location))
+    return wrap(array)
 
 
 def _finish(tensor: Any, requires_grad: Any, backward_hooks: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.stacks import user_level
-from wengert.devices import check_device, device
+from wengert.devices import device
 from wengert.storage._untyped import UntypedStorage, checked_index, format_elements
 
 # Name of the legacy class of each dtype. Other dtypes have untyped storages only.
@@ -50,7 +50,7 @@ class TypedStorage:
 
     __slots__ = ("__weakref__", "_dtype", "_untyped_storage")
 
-    is_cuda = is_hpu = is_sparse = False
+    is_hpu = is_sparse = False
     _dtype: Any
     _untyped_storage: UntypedStorage
 
@@ -59,7 +59,6 @@ class TypedStorage:
     ) -> TypedStorage:
         if not _internal:
             warn_of_typed_storage()
-        check_device(device)
         if len(args) > 1 or (wrap_storage is not None and (args or dtype is None)):
             found = "Too many positional arguments" if len(args) > 1 else "Argument 'dtype' must be specified"
             raise errors.ShapeError(
@@ -75,7 +74,7 @@ class TypedStorage:
                 raise TypeError(f"Argument 'wrap_storage' must be UntypedStorage, but got {type(wrap_storage)}")
             storage._untyped_storage = wrap_storage
             return storage
-        storage._untyped_storage = _new_untyped(args[0] if args else 0, storage._dtype)
+        storage._untyped_storage = _new_untyped(args[0] if args else 0, storage._dtype, device)
         return storage
 
     # -- size and place ------------------------------------------------------------------------------------------------
@@ -115,12 +114,17 @@ class TypedStorage:
 
     @property
     def device(self) -> device:
-        """The CPU."""
-        return device("cpu")
+        """The device on which the memory lies."""
+        return self._untyped_storage.device
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the memory lies on a GPU."""
+        return self._untyped_storage.is_cuda
 
     def get_device(self) -> int:
-        """Return -1: the memory is the CPU's."""
-        return -1
+        """Return the number of the GPU on which the memory lies, -1 for main memory."""
+        return self._untyped_storage.get_device()
 
     @property
     def filename(self) -> str | None:
@@ -134,7 +138,7 @@ class TypedStorage:
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """Return the name of the legacy class, "torch.FloatStorage". Given a dtype or such a class or name, convert to it."""
         if dtype is None:
-            return f"torch.{self.pickle_storage_type()}"
+            return f"torch.{'cuda.' if self.is_cuda else ''}{self.pickle_storage_type()}"
         if isinstance(dtype, str) and dtype.removeprefix("torch.") in CLASS_NAMES.values():
             dtype = legacy_class(dtype.removeprefix("torch."))
         return self._to(dtype.dtype if isinstance(dtype, type) and issubclass(dtype, TypedStorage) else dtypes.as_dtype(dtype))
@@ -186,6 +190,8 @@ class TypedStorage:
         return values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self.is_cuda:
+            raise TypeError(f"can't convert {self.device} device type storage to numpy. Use Storage.cpu() to copy it first.")
         array = self._array
         return array.copy() if copy else array if dtype is None else array.astype(dtype)
 
@@ -208,20 +214,26 @@ class TypedStorage:
         return self._untyped_storage
 
     def cpu(self) -> TypedStorage:
-        """Return self: the memory is the CPU's."""
-        return self
+        """Return a copy in main memory, or self if it lies there."""
+        return self._with(self._untyped_storage.cpu())
 
     def cuda(self, device: Any = None, non_blocking: bool = False) -> TypedStorage:
-        """Raise RuntimeError: there is no GPU backend."""
-        check_device("cuda")
-        return self
+        """Return a copy on a GPU, or self if it lies there. device=None: the current GPU. Raises RuntimeError without a GPU."""
+        return self._with(self._untyped_storage.cuda(device))
+
+    def to(self, *, device: Any, non_blocking: bool = False) -> TypedStorage:
+        """Return a copy on a device, or self if it lies there. Raises RuntimeError if there is no such device."""
+        return self._with(self._untyped_storage.to(device=device))
+
+    def _with(self, untyped: UntypedStorage) -> TypedStorage:
+        return self if untyped is self._untyped_storage else typed_storage(untyped, self.dtype)
 
     def pin_memory(self, device: Any = None) -> TypedStorage:
         """Return self: there is no GPU for which memory could be pinned."""
         return self
 
     def _to(self, dtype: Any) -> TypedStorage:
-        result = typed_storage(UntypedStorage(self.size() * dtype.itemsize), dtype)
+        result = typed_storage(UntypedStorage(self.size() * dtype.itemsize, device=self.device), dtype)
         result._array[:] = self._array
         return result
 
@@ -229,9 +241,8 @@ class TypedStorage:
     def from_buffer(cls, *args: Any, dtype: Any = None, device: Any = None, **options: Any) -> TypedStorage:
         """Return a storage of the elements of a buffer; see UntypedStorage.from_buffer."""
         warn_of_typed_storage()
-        check_device(device)
         wanted = _dtype_of_call(cls, dtype, "from_buffer")
-        return typed_storage(UntypedStorage.from_buffer(*args, dtype=wanted, **options), wanted)
+        return typed_storage(UntypedStorage.from_buffer(*args, dtype=wanted, **options).to(device=device or "cpu"), wanted)
 
     @classmethod
     def from_file(cls, filename: Any, shared: bool = False, size: int = 0) -> TypedStorage:
@@ -258,7 +269,8 @@ class TypedStorage:
         return typed_storage, (self._untyped_storage, self.dtype)
 
     def __repr__(self) -> str:
-        return format_elements(self.tolist(), f"torch.storage.TypedStorage(dtype={self.dtype}, device=cpu) of size {self.size()}")
+        name = f"torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {self.size()}"
+        return format_elements(self.tolist(), name)
 
 
 def typed_storage(untyped: UntypedStorage, dtype: Any) -> TypedStorage:
@@ -266,16 +278,16 @@ def typed_storage(untyped: UntypedStorage, dtype: Any) -> TypedStorage:
     return TypedStorage(wrap_storage=untyped, dtype=dtype, _internal=True)
 
 
-def _new_untyped(data: Any, dtype: Any) -> UntypedStorage:
+def _new_untyped(data: Any, dtype: Any, where: Any = None) -> UntypedStorage:
     """Return a new untyped storage for a number of elements, or for a sequence of numbers."""
     if isinstance(data, (int, np.integer)) and not isinstance(data, bool):
-        return UntypedStorage(int(data) * dtype.itemsize)
+        return UntypedStorage(int(data) * dtype.itemsize, device=where)
     if isinstance(data, (TypedStorage, UntypedStorage)) or not hasattr(data, "__len__"):
         raise TypeError(f"Argument type not recognized: {type(data)}")
     array = np.asarray(data, dtypes.as_numpy_dtype(dtype)).reshape(-1)
     storage = UntypedStorage(array.nbytes)
     storage._root[:] = array.view(np.uint8)
-    return storage
+    return storage.to(device=where or "cpu")
 
 
 def _dtype_of_call(cls: Any, dtype: Any, name: str) -> Any:

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import device_name
+from wengert.backends.selection import device_name, move as move_to, placed, to_host
 from wengert.core.relocation import (
     bytes_of,
     is_resizable,
@@ -21,17 +21,13 @@ from wengert.core.relocation import (
     note_shared,
     tensors_of,
 )
-from wengert.devices import check_device, device
+from wengert.devices import device, place_of
 from wengert.kernels.memory import address_of, owner_of
 
 _storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()  # those alive, by the id of their root
 
 def storage_of(array: Any) -> UntypedStorage:
-    """Return the storage in which an array of a tensor lies: one object for all arrays of that memory.
-
-    Raises RuntimeError for arrays on a GPU."""
-    if device_name(array) != "cpu":
-        raise errors.DeviceError(f"storages are in main memory, and a tensor lies on {device_name(array)}. Hint: x.cpu()")
+    """Return the storage in which an array of a tensor lies: one object for all arrays of that memory."""
     root = owner_of(array)
     found = _storages.get(id(root))
     return UntypedStorage._of(root) if found is None or found._root is not root else found
@@ -55,17 +51,16 @@ class UntypedStorage:
     (True, 16)
     """
 
-    __slots__ = ("__weakref__", "_filename", "_location", "_root")
+    __slots__ = ("__weakref__", "_filename", "_root")
 
-    is_cuda = is_hpu = is_sparse = is_sparse_csr = False
+    is_hpu = is_sparse = is_sparse_csr = False
     _filename: str | None
-    _location: str  # where the tensor of a file lies: "cpu" or "cuda:0". The storage itself lies in main memory.
     _root: Any
 
     def __new__(cls, data: Any = 0, *, device: Any = None) -> UntypedStorage:
-        check_device(device)
+        where = place_of(device or "cpu")
         if isinstance(data, (int, np.integer)) and not isinstance(data, bool):
-            return cls._of(new_root(_checked_nbytes(int(data))))
+            return cls._of(new_root(_checked_nbytes(int(data)), where))
         if not hasattr(data, "__len__") or isinstance(data, UntypedStorage):
             raise TypeError(f"torch.UntypedStorage(): Expected a sequence type, but got {type(data).__name__}")
         for item in data:
@@ -74,9 +69,7 @@ class UntypedStorage:
                     f"torch.UntypedStorage(): tried to construct a storage from a sequence ({type(data).__name__}), but one of the "
                     f"items was of type {type(item).__name__} instead of int"
                 )
-        storage = cls._of(new_root(len(data)))
-        storage._root[:] = [item & 255 for item in data]
-        return storage
+        return cls._of(move_to(np.array([item & 255 for item in data], np.uint8), where))
 
     @classmethod
     def _of(cls, root: Any) -> UntypedStorage:
@@ -84,7 +77,6 @@ class UntypedStorage:
         storage = object.__new__(cls)
         storage._root = root
         storage._filename = None
-        storage._location = "cpu"
         _storages[id(root)] = storage
         return storage
 
@@ -170,12 +162,17 @@ class UntypedStorage:
 
     @property
     def device(self) -> device:
-        """The CPU."""
-        return device("cpu")
+        """The device on which the memory lies."""
+        return device(device_name(self._root))
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the memory lies on a GPU."""
+        return not isinstance(self._root, np.ndarray)
 
     def get_device(self) -> int:
-        """Return -1: the memory is the CPU's."""
-        return -1
+        """Return the number of the GPU on which the memory lies, -1 for main memory."""
+        return -1 if self.device.index is None else self.device.index
 
     @property
     def filename(self) -> str | None:
@@ -198,7 +195,7 @@ class UntypedStorage:
         All tensors of the storage move along. One that reaches beyond the new end raises RuntimeError wherever its elements are
         used, until the storage is large enough again. Raises RuntimeError if the memory is shared with other processes or with
         an array given to from_numpy(): it cannot move."""
-        self._relocate(new_root(_checked_nbytes(int(size))))
+        self._relocate(new_root(_checked_nbytes(int(size)), device_name(self._root)))
         return self
 
     def _relocate(self, new: Any) -> None:
@@ -213,11 +210,13 @@ class UntypedStorage:
         _storages[id(new)] = self
 
     def is_shared(self) -> bool:
-        """Whether other processes have the memory too."""
-        return is_shared(self._root)
+        """Whether other processes have the memory too, or could get it: memory of a GPU always could in torch."""
+        return self.is_cuda or is_shared(self._root)
 
     def share_memory_(self) -> UntypedStorage:
-        """Move to memory that processes forked from now on share with this one, and return self. Tensors move along."""
+        """Move to memory that processes forked from now on share with this one, and return self. Tensors move along.
+
+        Memory of a GPU stays as it is."""
         if not self.is_shared():
             self._relocate(map_shared(self.nbytes()))
         return self
@@ -261,12 +260,12 @@ class UntypedStorage:
         memory, other = bytes_of(self._root), bytes_of(as_untyped(source)._root)
         if memory.size != other.size:
             raise errors.ShapeError(f"size does not match, self was {memory.size} bytes but src was {other.size} bytes")
-        memory[:] = other
+        memory[:] = placed(other, memory)
         return self
 
     def clone(self) -> UntypedStorage:
         """Return a copy."""
-        return UntypedStorage(self.nbytes()).copy_(self)
+        return UntypedStorage(self.nbytes(), device=self.device).copy_(self)
 
     def new(self) -> UntypedStorage:
         """Return a storage of no bytes."""
@@ -286,18 +285,17 @@ class UntypedStorage:
         return self
 
     def cpu(self) -> UntypedStorage:
-        """Return self: the memory is the CPU's."""
-        return self
+        """Return a copy in main memory, or self if it lies there."""
+        return self.to(device="cpu")
 
     def cuda(self, device: Any = None, non_blocking: bool = False) -> UntypedStorage:
-        """Raise RuntimeError: there is no GPU backend."""
-        check_device("cuda")
-        return self
+        """Return a copy on a GPU, or self if it lies there. device=None: the current GPU. Raises RuntimeError without a GPU."""
+        return self.to(device="cuda" if device is None else device)
 
     def to(self, *, device: Any, non_blocking: bool = False) -> UntypedStorage:
-        """Return self if device is the CPU. Raises RuntimeError for other devices."""
-        check_device(device)
-        return self
+        """Return a copy on a device, or self if it lies there. Raises RuntimeError if there is no such device."""
+        where = place_of(device)
+        return self if where == device_name(self._root) else UntypedStorage._of(move_to(bytes_of(self._root), where))
 
     def pin_memory(self, device: Any = None) -> UntypedStorage:
         """Return self: there is no GPU for which memory could be pinned."""
@@ -320,18 +318,18 @@ class UntypedStorage:
         found: UntypedStorage = memo[id(self)]
         return found
 
-    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
-        return _storage_of_bytes, (bytes_of(self._root).tobytes(),)
+    def __reduce__(self) -> tuple[Any, tuple[bytes, str]]:
+        return _storage_of_bytes, (to_host(bytes_of(self._root)).tobytes(), device_name(self._root))
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.nbytes()
 
     def __repr__(self) -> str:
-        return format_elements(self.tolist(), f"torch.storage.UntypedStorage(device=cpu) of size {self.nbytes()}")
+        return format_elements(self.tolist(), f"torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}")
 
 
-def _storage_of_bytes(content: bytes) -> UntypedStorage:
-    return UntypedStorage.from_buffer(content)
+def _storage_of_bytes(content: bytes, where: str) -> UntypedStorage:
+    return UntypedStorage.from_buffer(content).to(device=where)
 
 
 def format_elements(values: list[Any], name: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy
 
+from wengert.backends.selection import beside
 from wengert.core.tensor import wrap
 from wengert.generator import Generator, default_generator, generator_of
 from wengert.tensor import Tensor
@@ -231,8 +232,7 @@ def collated_rows(dataset: Any, indices: list[Any]) -> list[Any] | None:
     place = numpy.array(indices)
     if place.min() < 0:
         place %= length
-    index = wrap(place)
-    return [tensor.index_select(0, index) for tensor in dataset.tensors]
+    return [tensor.index_select(0, wrap(beside(place, tensor._array))) for tensor in dataset.tensors]
 
 
 def random_split(
