@@ -514,6 +514,16 @@ static void SUFFIX(multiply_vector)(const void *x_, int64_t row, const void *y_,
     }
 }
 
+static void SUFFIX(finish)(void *out_, int64_t out_row, int64_t m, int64_t n, const void *bias_, void *target_, int64_t target_row,
+                           double rate_) {
+    const real *bias = (const real *)bias_, rate = (real)rate_;
+    for (int64_t i = 0; i < m; i++) {
+        real *restrict out = (real *)out_ + i * out_row, *restrict target = (real *)target_ + i * target_row;
+        for (int64_t j = 0; bias_ != NULL && j < n; j++) out[j] += bias[j];
+        for (int64_t j = 0; target_ != NULL && j < n; j++) target[j] -= rate * out[j];
+    }
+}
+
 /* -- triangular systems -------------------------------------------------------------------------------------------------- */
 
 /* Solve for one row of x after another. Subtract a[i, j] times row j from row i for every solved row j, then divide by a[i, i]. A
@@ -547,7 +557,7 @@ const WkRows SUFFIX(wk_rows) = {
     SUFFIX(softmax_rows), SUFFIX(softmax_tile), SUFFIX(logsumexp_rows), SUFFIX(cross_entropy_rows),
     SUFFIX(softmax_cotangent_rows), SUFFIX(log_softmax_base_rows), SUFFIX(softmax_cotangent_tile),
     SUFFIX(standardize_rows), SUFFIX(standardize_cotangent_rows),
-    SUFFIX(multiply), SUFFIX(multiply_vector), SUFFIX(solve_triangular),
+    SUFFIX(multiply), SUFFIX(multiply_vector), SUFFIX(finish), SUFFIX(solve_triangular),
 };
 
 #undef EXP

@@ -46,6 +46,7 @@ enum {
     TILE_ROWS = 12,         /* most rows that the products take at once */
     WORK = 1 << 16,         /* least number of multiplications for a thread */
     LARGE_VECTOR_PRODUCT = 1 << 16, /* most multiplications of a product with a vector, times the bytes of a number */
+    FINISHED_ROWS = 24,     /* rows of a panel whose target is loaded while the product is computed */
     RELEASING = 1 << 18,    /* multiplications from which other Python threads may run meanwhile */
 };
 
@@ -172,6 +173,7 @@ typedef struct {
     int64_t item, rows, columns, row_blocks, panels; /* rows, columns: of a task; row_blocks, panels: numbers of tasks down and across */
     int nd;                                          /* number of batch dims */
     int64_t shape[NPY_MAXDIMS], x_steps[NPY_MAXDIMS], y_steps[NPY_MAXDIMS]; /* strides of the batch dims in bytes */
+    const WkFinish *finish; /* of a product of two matrices, or NULL */
 } Product;
 
 static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -210,6 +212,25 @@ static Task find_task(const Product *s, int64_t number) {
     return task;
 }
 
+/* Load the rows of the target that belong to rows of a task. */
+static void prefetch_target(const Product *s, const Task *task, int64_t row, int64_t rows) {
+#ifdef __GNUC__
+    const char *target = s->finish->target + (task->out - s->out) + row * s->n * s->item;
+    for (int64_t i = 0; i < rows; i++, target += s->n * s->item) {
+        for (int64_t k = 0; k < task->width * s->item; k += 64) __builtin_prefetch(target + k, 1, 3);
+    }
+#endif
+}
+
+/* Finish rows of a task whose product is complete. */
+static void finish_rows(const Product *s, const Task *task, int64_t row, int64_t rows) {
+    int64_t offset = task->out - s->out + row * s->n * s->item;
+    const WkFinish *f = s->finish;
+    wk_rows_of(s->item == sizeof(float) ? NPY_FLOAT : NPY_DOUBLE)->finish(
+        s->out + offset, s->n, rows, task->width, f->bias == NULL ? NULL : f->bias + task->column * s->item,
+        f->target == NULL ? NULL : f->target + offset, s->n, f->rate);
+}
+
 /* Run one task with our own product. */
 static void run_task(const Product *s, int64_t number) {
     _Alignas(64) char panel[DEPTH * PANEL_BYTES];
@@ -223,8 +244,14 @@ static void run_task(const Product *s, int64_t number) {
             columns = panel;
             y_row = full;
         }
-        s->products->product(task.x + first * s->x_step * s->item, s->x_row, s->x_step, columns, y_row, task.rows, task.width, depth,
-                             NULL, first > 0, task.out, s->n);
+        int finishes = s->finish != NULL && first + depth == s->k, has_target = finishes && s->finish->target != NULL;
+        for (int64_t row = 0, rows = has_target ? FINISHED_ROWS : task.rows; row < task.rows; row += rows) {
+            rows = lesser(rows, task.rows - row);
+            if (has_target) prefetch_target(s, &task, row, rows);
+            s->products->product(task.x + (first * s->x_step + row * s->x_row) * s->item, s->x_row, s->x_step, columns, y_row, rows,
+                                 task.width, depth, NULL, first > 0, task.out + row * s->n * s->item, s->n);
+            if (finishes) finish_rows(s, &task, row, rows);
+        }
     }
 }
 
@@ -274,11 +301,11 @@ static int blas_takes(const Matrix *x, const Matrix *y, npy_intp size) {
 /* -- tasks ------------------------------------------------------------------------------------------------------------------ */
 
 /* Multiply as Note [Middle products] describes. by_blas: the BLAS of the user's choice runs the tasks, which then have wide columns. */
-static PyObject *multiply_in_tasks(const Matrix *x, const Matrix *y, int type, int by_blas) {
+static PyObject *multiply_in_tasks(const Matrix *x, const Matrix *y, int type, int by_blas, const WkFinish *finish) {
     int64_t size = PyArray_ITEMSIZE(x->array), batch = 1;
     Product s = {.products = wk_products_of(type), .x = x->data, .y = y->data, .m = x->shape[0], .k = x->shape[1], .n = y->shape[1],
                  .x_row = x->steps[0] / size, .x_step = x->steps[1] / size, .y_row = y->steps[0] / size,
-                 .y_step = y->steps[1] / size, .item = size, .nd = PyArray_NDIM(x->array) - 2};
+                 .y_step = y->steps[1] / size, .item = size, .nd = PyArray_NDIM(x->array) - 2, .finish = finish};
     npy_intp shape[NPY_MAXDIMS];
     for (int d = 0; d < s.nd; d++) {
         batch *= shape[d] = s.shape[d] = PyArray_DIM(x->array, d);
@@ -316,7 +343,8 @@ static int same_batch(PyArrayObject *x, PyArrayObject *y) {
     return PyArray_CompareLists(PyArray_DIMS(x), PyArray_DIMS(y), PyArray_NDIM(x) - 2);
 }
 
-PyObject *wk_matmul(PyObject *left, int transposes_left, PyObject *right, int transposes_right) {
+/* Return the product. `finish` becomes NULL if the product is finished; products that are not cut into own tasks are not. */
+static PyObject *multiply(PyObject *left, int transposes_left, PyObject *right, int transposes_right, const WkFinish **finish) {
     Matrix x, y;
     if (!take_matrix(left, transposes_left, &x) || !take_matrix(right, transposes_right, &y)) Py_RETURN_NONE;
     int type = PyArray_TYPE(x.array), is_batch = PyArray_NDIM(x.array) > 2;
@@ -327,9 +355,13 @@ PyObject *wk_matmul(PyObject *left, int transposes_left, PyObject *right, int tr
     npy_intp computed = m * k * ceil_div(n, WK_LANES(size)) * WK_LANES(size);
     int is_small = is_batch ? computed < SMALL_OF_BATCH : m * k * n <= SMALL_PRODUCT / size;
     if (is_small && is_quick(&x, &y, size)) return multiply_small(&x, &y, type);
-    if (wk_blas() == WK_BLAS_LOADED && blas_takes(&x, &y, size)) return multiply_in_tasks(&x, &y, type, 1);
+    if (wk_blas() == WK_BLAS_LOADED && blas_takes(&x, &y, size)) return multiply_in_tasks(&x, &y, type, 1, NULL);
     int is_own = wk_blas() != WK_BLAS_NUMPY && is_middle(&x, &y, size);
-    if (is_own && (!is_batch || m * k * n >= FEWEST_OF_BATCH)) return multiply_in_tasks(&x, &y, type, 0);
+    if (is_own && (!is_batch || m * k * n >= FEWEST_OF_BATCH)) {
+        const WkFinish *given = *finish;
+        if (k > 0) *finish = NULL;
+        return multiply_in_tasks(&x, &y, type, 0, given);
+    }
     if (is_batch || (m <= FEW_ROWS && k * n >= LARGE_FACTOR && y.steps[0] == size)) Py_RETURN_NONE;
     npy_intp shape[2] = {m, n};
     PyObject *result = NULL, *out = wk_new_array(2, shape, type);
@@ -340,6 +372,35 @@ PyObject *wk_matmul(PyObject *left, int transposes_left, PyObject *right, int tr
     Py_XDECREF(b);
     Py_XDECREF(out);
     return result;
+}
+
+PyObject *wk_matmul(PyObject *left, int transposes_left, PyObject *right, int transposes_right) {
+    const WkFinish *finish = NULL;
+    return multiply(left, transposes_left, right, transposes_right, &finish);
+}
+
+typedef struct {
+    char *out;
+    int64_t n, item;
+    const WkFinish *finish;
+} Finishing;
+
+static void finish_some(void *ctx, int64_t begin, int64_t end) {
+    const Finishing *s = (const Finishing *)ctx;
+    int64_t start = begin * s->n * s->item;
+    wk_rows_of(s->item == sizeof(float) ? NPY_FLOAT : NPY_DOUBLE)->finish(
+        s->out + start, s->n, end - begin, s->n, s->finish->bias, s->finish->target == NULL ? NULL : s->finish->target + start, s->n,
+        s->finish->rate);
+}
+
+PyObject *wk_finished_product(PyObject *left, int transposes_left, PyObject *right, int transposes_right, const WkFinish *finish) {
+    PyObject *out = multiply(left, transposes_left, right, transposes_right, &finish);
+    if (out == NULL || out == Py_None || finish == NULL) return out;
+    PyArrayObject *array = (PyArrayObject *)out;
+    int64_t m = PyArray_DIM(array, 0), n = PyArray_DIM(array, 1);
+    Finishing s = {.out = PyArray_BYTES(array), .n = n, .item = PyArray_ITEMSIZE(array), .finish = finish};
+    if (m * n > 0 && wk_run_loop(m * n > RELEASING, m, WORK / n + 1, finish_some, &s) < 0) Py_CLEAR(out);
+    return out;
 }
 
 /* Read a vector. Return 0 if the array is none, or has no contiguous numbers of float32 or float64. */

@@ -53,6 +53,8 @@ typedef struct {
                      void *out, int64_t out_row);
     /* out[i] = sum of x[i * row + j] * y[j] over j < k, for i < m. */
     void (*multiply_vector)(const void *x, int64_t row, const void *y, int64_t m, int64_t k, void *out);
+    /* out += bias, then target -= rate * out, for m rows of n numbers. bias: n numbers, or NULL. target: NULL if there is none. */
+    void (*finish)(void *out, int64_t out_row, int64_t m, int64_t n, const void *bias, void *target, int64_t target_row, double rate);
     /* x = a^-1 @ x in place. a: (n, n), triangular, with any steps. x: n rows of width * WK_LANES numbers; width is 1 or 4. */
     void (*solve_triangular)(const void *a, int64_t row, int64_t column, int64_t n, int upper, int unit, int width, void *x);
 } WkRows;

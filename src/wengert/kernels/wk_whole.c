@@ -27,15 +27,37 @@ static PyObject *vector_product(PyObject *const *inputs) { return wk_vector_prod
 static PyObject *product_xt(PyObject *const *inputs) { return wk_matmul(inputs[0], 0, inputs[1], 1); }
 static PyObject *product_tx(PyObject *const *inputs) { return wk_matmul(inputs[0], 1, inputs[1], 0); }
 
+/* The contiguous numbers of an array that goes with the result of x @ y, or of x @ y^T if transposed: of its dtype, and of one row of
+ * it, or all rows. NULL if the array is anything else. */
+static char *numbers_beside(PyObject *array, PyObject *x, PyObject *y, int transposed, int nd) {
+    if (!PyArray_CheckExact(x) || !PyArray_CheckExact(y) || !PyArray_CheckExact(array)) return NULL;
+    PyArrayObject *a = (PyArrayObject *)array, *left = (PyArrayObject *)x, *right = (PyArrayObject *)y;
+    if (PyArray_NDIM(left) != 2 || PyArray_NDIM(right) != 2 || PyArray_NDIM(a) != nd || PyArray_TYPE(a) != PyArray_TYPE(left)) return NULL;
+    if (PyArray_DIM(a, nd - 1) != PyArray_DIM(right, !transposed) || (nd == 2 && PyArray_DIM(a, 0) != PyArray_DIM(left, 0))) return NULL;
+    return PyArray_IS_C_CONTIGUOUS(a) && PyArray_ISBEHAVED_RO(a) ? PyArray_BYTES(a) : NULL;
+}
+
 /* x @ weight^T + bias. bias may be None. */
 static PyObject *layer(PyObject *const *inputs) {
-    PyObject *out = wk_matmul(inputs[0], 0, inputs[1], 1), *bias = inputs[2];
+    PyObject *bias = inputs[2];
+    WkFinish finish = {.bias = numbers_beside(bias, inputs[0], inputs[1], 1, 1)};
+    if (finish.bias != NULL) return wk_finished_product(inputs[0], 0, inputs[1], 1, &finish);
+    PyObject *out = wk_matmul(inputs[0], 0, inputs[1], 1);
     if (out == NULL || out == Py_None || bias == Py_None) return out;
     static int add = -1;
     if (add < 0) add = wk_find_kernel("add");
     PyObject *operands[2] = {out, bias}, *sum = wk_apply(add, operands, out);
     Py_DECREF(out); /* sum is out, or None if the bias does not fit */
     return sum;
+}
+
+/* x @ y, a gradient, after which parameter -= rate * gradient. */
+static PyObject *descend(PyObject *const *inputs) {
+    PyObject *parameter = inputs[2];
+    WkFinish finish = {.target = numbers_beside(parameter, inputs[0], inputs[1], 0, 2)};
+    if (finish.target == NULL || !PyArray_ISWRITEABLE((PyArrayObject *)parameter) || !PyFloat_CheckExact(inputs[3])) Py_RETURN_NONE;
+    finish.rate = PyFloat_AS_DOUBLE(inputs[3]);
+    return wk_finished_product(inputs[0], 0, inputs[1], 0, &finish);
 }
 
 /* -- sums of all elements -------------------------------------------------------------------------------------------------- */
@@ -81,7 +103,7 @@ static const struct {
     int n_inputs;
 } functions[] = {
     {"product", product, 2},   {"batch_product", batch_product, 2}, {"product_xt", product_xt, 2},
-    {"product_tx", product_tx, 2}, {"vector_product", vector_product, 2}, {"layer", layer, 3}, {"sum_all", sum_all, 1},
+    {"product_tx", product_tx, 2}, {"vector_product", vector_product, 2}, {"layer", layer, 3}, {"descend", descend, 4}, {"sum_all", sum_all, 1},
     {"mean_all", mean_all, 1}, {"fill_sum", fill_sum, 2},           {"fill_mean", fill_mean, 2},
 };
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };

@@ -24,6 +24,7 @@ from wengert.kernels import native
 from wengert.kernels.memory import bounds_of
 from wengert.program import form
 from wengert.program.arrays import aligned, constant, new_memory, place, view
+from wengert.program.descent import function_of_steps, join_steps
 from wengert.program.form import Instruction, Program, Scalar, Storage, Value, may_draw, replaced
 from wengert.program.lowering import direct_call, function_of, is_plain, kernel_of, run_forward
 from wengert.program.memory import plan
@@ -61,7 +62,7 @@ class Executable:
         self._writes_outside = False
         self._is_writing = False  # whether a run has come to the first write into external memory
         if instructions is None:
-            instructions = program.instructions = optimized(program, exact)
+            instructions = program.instructions = join_steps(optimized(program, exact))
         self.instructions = instructions
         self._keep_results()
         for x in self.instructions:
@@ -142,6 +143,9 @@ class Executable:
                 self._call(x, inputs, params, outputs)
         elif x.kind == form.FUSED:
             self.steps.append(("kernel", (_PROGRAM, 0, x.function, inputs, outputs, None), x))
+        elif x.kind == form.UPDATE and x.parts:
+            step = _KERNEL, native.find("descend"), None, inputs, (outputs[1],), function_of_steps(x)
+            self.steps.append(("kernel", step, x))
         elif x.kind == form.UPDATE:
             self.steps.append(("kernel", (_PROGRAM, 0, x.function.compiled, inputs, outputs, _results_of(x.function)), x))
         elif x.kind == form.C and native is not None:
