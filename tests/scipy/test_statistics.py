@@ -9,7 +9,7 @@ import scipy.stats
 import wengert
 import wengert.scipy.stats as stats
 from loops import each
-from scipy_checks import check_call
+from scipy_checks import check_call, outputs_of
 
 RNG = np.random.default_rng(5)
 
@@ -27,6 +27,11 @@ def _number(x):
     return float(x) if isinstance(x, np.ndarray) else x
 
 
+def _normal(x):
+    """The cumulative distribution of normal numbers, for arrays and tensors."""
+    return scipy.stats.norm.cdf(x) if isinstance(x, np.ndarray) else stats.norm.cdf(x)
+
+
 def _row(name, *arrays, args=(), **kwargs):
     return name, lambda f, *xs: f(*xs, *args, **kwargs), arrays
 
@@ -40,6 +45,9 @@ def _pair(name, *arrays, **kwargs):
 
     return name, call, arrays
 
+
+# Samples whose elements are far from each other: the order of the elements does not change with a step of the differences.
+G, H = np.array([0.3, -1.1, 2.05, 0.9, -0.45, 1.4, -2.0]), np.array([0.23, 1.9, -0.7, -1.6, 0.75, -1.05, 1.3])
 
 STATISTICS = [
     *[_row(name, _p(4, 3)) for name in ("gmean", "hmean", "gstd", "gzscore")],
@@ -77,6 +85,42 @@ STATISTICS = [
     _pair("ttest_ind", _x(7), _x(5)),
     _pair("ttest_ind", _x(7), _x(5), equal_var=False),
     _pair("f_oneway", _x(5), _x(4), _x(6)),
+    *[_pair(name, _x(12), alternative=side) for name in ("skewtest", "kurtosistest") for side in ("two-sided", "less")],
+    _pair("normaltest", _x(10, 2)), _pair("jarque_bera", _x(9)),
+    _pair("ks_1samp", G, cdf=_normal), _pair("ks_1samp", H, cdf=_normal, method="asymp"),
+    *[_pair("ks_1samp", G, cdf=_normal, alternative=side) for side in ("less", "greater")],
+    _pair("kstest", np.array([0.1, 0.35, 0.45, 0.8]), cdf="uniform"),
+    _pair("bartlett", _x(5), _x(6), _x(4)), _pair("alexandergovern", _x(5), _x(6), _x(4)),
+    *[_pair("levene", G, H, np.append(0.7 * G, [2.6, -2.9]), center=c, proportiontocut=0.2) for c in ("mean", "median", "trimmed")],
+    *[("power_divergence", lambda f, o, k=k: (*f(o, lambda_=k), )[:2], (5 * _p(6),)) for k in ("pearson", "log-likelihood", "neyman", -1, 2 / 3)],
+    ("chisquare", lambda f, o, e: (*f(o, e * (o.sum(0) / e.sum(0)), 1),)[:2], (5 * _p(4, 3), _p(4, 3))),
+    ("chi2_contingency", lambda f, o: (*(r := f(o, correction=False))[:2], r[3]), (5 * _p(4, 3),)),
+    ("chi2_contingency", lambda f, o: f(o)[:2], (np.array([[9.0, 4.0], [3.0, 7.5]]),)),
+    ("chi2_contingency", lambda f, o: f(o, lambda_="log-likelihood")[:2], (5 * _p(3, 2, 2),)),
+    *[_pair("combine_pvalues", np.array([0.1, 0.05, 0.4]), method=m) for m in ("fisher", "pearson", "tippett", "stouffer", "mudholkar_george")],
+    ("combine_pvalues", lambda f, p, v: (*f(p, "stouffer", v),)[:2], (np.array([0.1, 0.05, 0.4]), _p(3))),
+    *[_row("false_discovery_control", np.array([[0.1, 0.35, 0.02], [0.5, 0.04, 0.045]]), axis=1, method=m) for m in ("bh", "by")],
+    _pair("pointbiserialr", np.array([0.0, 1, 1, 0, 1, 0]), _x(6)),
+    *[("theilslopes", lambda f, y, x, m=m: tuple(f(y, x, 0.9, m)), (G, H)) for m in ("separate", "joint")],
+    *[("siegelslopes", lambda f, y, x, m=m: tuple(f(y, x, m)), (G, H)) for m in ("hierarchical", "separate")],
+    ("probplot", lambda f, x: f(x), (G,)), ("probplot", lambda f, x, c: f(x, (c,), "gamma", fit=False), (H, np.array(2.3))),
+    *[_row("differential_entropy", np.append(G, H + 0.17), method=m) for m in ("vasicek", "van es", "ebrahimi", "correa")],
+    _row("differential_entropy", np.stack([G, H], 1), base=2.0, axis=0),
+    *[("directional_stats", lambda f, x, n=n: ((r := f(x, normalize=n)).mean_direction, r.mean_resultant_length), (_x(5, 3),)) for n in (True, False)],
+    ("expectile", lambda f, a, q, v: f(a, _number(q), weights=v), (G, np.array(0.3), _p(7))),
+    _row("kstatvar", _x(8), n=1), _row("kstatvar", _x(8, 2), n=2, axis=0),
+    _row("lmoment", np.stack([G, H], 1)), _row("lmoment", G, order=[3, 1], standardize=False), _row("lmoment", H, order=4),
+    *[("quantile", lambda f, x, p, m=m: f(x, p, method=m), (G, np.array([0.24, 0.55, 0.845]))) for m in (
+        "linear", "hazen", "weibull", "median_unbiased", "normal_unbiased", "interpolated_inverted_cdf", "harrell-davis")],
+    _row("quantile", _x(7, 2), args=(0.3,), axis=1),
+    *[_row("scoreatpercentile", np.stack([G, H], 1), args=(31.0,), interpolation_method=m, axis=0) for m in ("fraction", "lower", "higher")],
+    _row("scoreatpercentile", G, args=([31.0, 80.0],)), ("mode", lambda f, x: f(x, axis=1)[0], (np.array([[1.0, 2.0, 2.5], [0.5, 0.1, 0.7]]),)),
+    *[("binned_statistic", lambda f, v, m=m: f(H, v, m, bins=3)[:1], (G,)) for m in ("mean", "sum", "std", "median", "min", "max")],
+    ("sigmaclip", lambda f, x: tuple(f(x, 1.5, 1.2)), (G,)), _row("obrientransform", _x(5), _x(5)),
+    ("tmin", lambda f, x: f(x, -0.5, axis=None), (np.stack([G, H]),)), _row("tmax", np.stack([G, H], 1), args=(0.5,), inclusive=False),
+    _row("tsem", G, limits=(-1.0, 1.5)),
+    ("trimboth", lambda f, x: np.sort(f(x, 0.2, axis=1), axis=1), (np.stack([G, H]),)), ("trim1", lambda f, x: np.sort(f(x, 0.3, "left")), (G,)),
+    ("boxcox", lambda f, x, lmb: f(x, _number(lmb)), (_p(6), np.array(0.4))), ("yeojohnson", lambda f, x, lmb: f(x, _number(lmb)), (_x(6), np.array(0.4))),
     ("boxcox_llf", lambda f, lmb, x: f(lmb, x), (np.array(0.4), _p(6))),
     ("yeojohnson_llf", lambda f, lmb, x: f(lmb, x), (np.array(0.4), _x(6))),
 ]  # fmt: skip
@@ -143,12 +187,59 @@ def test_samples_that_do_not_fit_are_refused():
         (lambda: stats.multivariate_normal.logpdf(x, np.zeros(4), np.ones((4, 3))), ValueError),
         (lambda: stats.dirichlet.logpdf(np.ones(2) / 2, x), ValueError),
         (lambda: stats.multivariate_normal.cdf(x, np.zeros(4), np.eye(4)), RuntimeError),
-        (lambda: stats.mannwhitneyu(x, np.ones(3)), RuntimeError),
+        (lambda: stats.shapiro(x), RuntimeError),
+        (lambda: stats.binned_statistic(x, np.ones(4)), wengert.errors.ArgumentError),
+        (lambda: stats.skewtest(x), ValueError),
+        (lambda: stats.levene(x, x, center="mode"), ValueError),
+        (lambda: stats.chisquare(x, 2 * np.ones(4)), ValueError),
+        (lambda: stats.power_divergence(x, lambda_="cubic"), ValueError),
+        (lambda: stats.combine_pvalues(x, "max"), ValueError),
+        (lambda: stats.false_discovery_control(2 * x), ValueError),
+        (lambda: stats.ks_1samp(x, stats.norm.cdf, alternative="more"), ValueError),
+        (lambda: stats.quantile(x, 0.5, method="inverted_cdf"), wengert.errors.ArgumentError),
+        (lambda: stats.chi2_contingency(-x), ValueError),
+        (lambda: stats.boxcox(x, alpha=0.05), wengert.errors.ArgumentError),
     ]:
         with pytest.raises(error):
             call()
 
 
-def test_ranks_are_plain():
-    x = wengert.tensor([3.0, 1.0, 2.0], requires_grad=True)
-    assert stats.rankdata(x).tolist() == [3.0, 1.0, 2.0]
+def test_the_best_transformation_of_a_sample():
+    """SciPy finds the lmbda of the maximum to about eight digits."""
+    x, y = np.exp(G / 2), H
+    for name, call, data in (
+        ("boxcox", lambda f, x: f(x), x),
+        ("yeojohnson", lambda f, x: f(x), y),
+        ("yeojohnson_normmax", lambda f, x: f(x), y),
+        *[("boxcox_normmax", lambda f, x, m=m: f(x, method=m), x) for m in ("mle", "pearsonr", "all")],
+    ):
+        check_call("stats", name, call, data, step=1e-3, rtol=2e-5, order=1)
+
+
+def test_tests_of_pairs_of_means():
+    for row in (_pair("tukey_hsd", _x(5), _x(6) + 1), _pair("tukey_hsd", _x(5), _x(6) + 1, _x(4), equal_var=False)):
+        check_call("stats", row[0], row[1], *row[2], step=1e-3, order=1)
+
+
+def test_a_test_of_two_samples_from_their_statistics():
+    given = [np.array(x) for x in (1.2, 2.0, 0.3, 1.4)]
+    for equal in (True, False):
+        call = lambda f, a, s, b, t: (*f(a, s, 10, b, t, 12, equal),)[:2]  # noqa: E731, B023
+        check_call("stats", "ttest_ind_from_stats", call, *given, step=1e-3)
+
+
+def test_results_that_are_counted_or_ranked_are_constants():
+    """They take tensors that require grad, and do not change with small changes of the sample."""
+    x, y, table = _x(9) + 0.3, _x(9), np.array([[3.0, 4.0], [5.0, 2.0]])
+    assert stats.rankdata(wengert.tensor([3.0, 1.0, 2.0], requires_grad=True)).tolist() == [3.0, 1.0, 2.0]
+    for name in (
+        "ansari", "brunnermunzel", "bws_test", "chatterjeexi", "cramervonmises_2samp", "fligner", "kendalltau", "kruskal", "ks_2samp",
+        "mannwhitneyu", "mood", "quantile_test", "ranksums", "rankdata", "spearmanr", "spearmanrho", "tiecorrect",
+        "wilcoxon", "somersd",
+    ):  # fmt: skip
+        given = {"quantile_test": (x,), "wilcoxon": (x,), "rankdata": (x,), "tiecorrect": (np.sort(y),), "somersd": (table,)}.get(name, (x, y))
+        values = [getattr(scipy.stats, name)(*[(1 + h) * a if a is x else a for a in given]) for h in (0.0, 1e-6)]
+        found = getattr(stats, name)(*[wengert.tensor(a, requires_grad=True) for a in given])
+        first, second, ours = [outputs_of(v if isinstance(v, tuple) else getattr(v, "statistic", v)) for v in (*values, found)]
+        np.testing.assert_array_equal(first, second, err_msg=name)
+        np.testing.assert_array_equal([z.numpy() if isinstance(z, wengert.Tensor) else z for z in ours], first, err_msg=name)

@@ -7,6 +7,7 @@ from wengert.scipy._frame import Submodule as _Submodule
 from wengert.scipy.stats import (
     _descriptive,
     _discrete_formulas as _discrete_formulas,
+    _hypothesis_tests,
     _integral_formulas as _integral_formulas,
     _stable as _stable,
 )
@@ -28,11 +29,26 @@ for _name in _module.scipy.__all__:
         globals()[_name] = _PoissonBinomial(_theirs) if _name == "poisson_binom" else _Discrete(_theirs)
 globals().update(_MULTIVARIATE)
 
-for _name in _descriptive.__all__:
-    _module.differentiates(_name)(getattr(_descriptive, _name))
+for _part in (_descriptive, _hypothesis_tests):
+    for _name in _part.__all__:
+        _module.differentiates(_name)(getattr(_part, _name))
 
-_module.constant(
-    "The result counts elements, or orders them.",
-    "binned_statistic", "cumfreq", "kendalltau", "mode", "percentileofscore", "rankdata", "relfreq", "scoreatpercentile",
-    "somersd", "spearmanr", "weightedtau",
+_RANKS = """
+    anderson_ksamp ansari barnard_exact binomtest boschloo_exact brunnermunzel bws_test chatterjeexi cramervonmises_2samp
+    cumfreq fisher_exact fligner friedmanchisquare kendalltau kruskal ks_2samp logrank mannwhitneyu mood page_trend_test
+    percentileofscore poisson_means_test quantile_test rankdata ranksums relfreq somersd spearmanr spearmanrho tiecorrect
+    weightedtau wilcoxon
+"""
+_module.constant("The result counts elements, or orders them.", *_RANKS.split())
+_RANDOM_VARIABLES = ("abs", "exp", "log", "make_distribution", "order_statistic", "truncate")
+_module.refuse("Use the distributions in lower case, such as norm.", *_RANDOM_VARIABLES)
+_module.refuse(
+    "It calls functions with arrays: differentiate the statistic.",
+    "bootstrap", "monte_carlo_test", "permutation_test", "goodness_of_fit", "sobol_indices", "power",
+)  # fmt: skip
+_module.refuse("Minimise nnlf of the distribution.", "fit", "mvsdist", "bayes_mvs")
+_module.refuse("Use boxcox_llf and yeojohnson_llf.", "boxcox_normplot", "yeojohnson_normplot", "ppcc_max", "ppcc_plot")
+_module.refuse(
+    "It draws random numbers.", "ortho_group", "random_correlation", "random_table", "special_ortho_group", "uniform_direction",
+    "unitary_group",
 )  # fmt: skip

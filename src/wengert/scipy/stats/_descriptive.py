@@ -1,4 +1,4 @@
-"""Statistics of samples: means, moments, scores, correlations, tests and transformations of scipy.stats."""
+"""Statistics of samples: means, moments, scores, distances and transformations of scipy.stats."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ import numpy as np
 
 from wengert._forks import import_late
 from wengert.array_functions.table import checked_axis, detached, w
+from wengert.array_protocol import _is_differentiated as is_differentiated
+from wengert.scipy._closures import implicit
 from wengert.scipy._frame import operands
-from wengert.scipy.stats._distributions import Continuous
+from wengert.scipy._parameters import slope_at
+from wengert.scipy.stats._formulas import S
 
 __all__ = [
-    "boxcox_llf", "circmean", "circstd", "circvar", "describe", "energy_distance", "entropy", "f_oneway", "gmean", "gstd",
-    "gzscore", "hmean", "iqr", "kstat", "kurtosis", "linregress", "median_abs_deviation", "moment", "pearsonr", "pmean", "sem",
-    "skew", "tmean", "trim_mean", "tstd", "ttest_1samp", "ttest_ind", "ttest_rel", "tvar", "variation", "wasserstein_distance",
-    "yeojohnson_llf", "zmap", "zscore",
+    "binned_statistic", "boxcox", "boxcox_llf", "boxcox_normmax", "circmean", "circstd", "circvar", "describe",
+    "differential_entropy", "directional_stats", "energy_distance", "entropy", "expectile", "gmean", "gstd", "gzscore", "hmean",
+    "iqr", "kstat", "kstatvar", "kurtosis", "lmoment", "median_abs_deviation", "mode", "moment", "obrientransform", "pmean",
+    "quantile", "scoreatpercentile", "sem", "sigmaclip", "skew", "tmax", "tmean", "tmin", "trim1", "trim_mean", "trimboth",
+    "tsem", "tstd", "tvar", "variation", "wasserstein_distance", "yeojohnson", "yeojohnson_llf", "yeojohnson_normmax", "zmap",
+    "zscore",
 ]  # fmt: skip
 
 theirs = import_late("scipy.stats")
-_t, _f, _beta = [Continuous(getattr(theirs, name)) for name in ("t", "f", "beta")]
+binom = import_late("scipy.special").binom
 
 
 def _sample(x: Any, axis: Any) -> tuple[Any, int]:
@@ -107,6 +112,33 @@ def kstat(data, n=2, *, axis=None):
     return size**2 * ((size + 1) * fourth - 3 * (size - 1) * second**2) / ((size - 1) * (size - 2) * (size - 3))
 
 
+def kstatvar(data, n=2, *, axis=None):
+    size = _sample(data, axis)[0].shape[_sample(data, axis)[1]]
+    second = kstat(data, 2, axis=axis)
+    if n == 1:
+        return second / size
+    if n != 2:
+        raise ValueError("Only n=1 or n=2 supported.")
+    return (2 * size * second**2 + (size - 1) * kstat(data, 4, axis=axis)) / (size * (size + 1))
+
+
+def lmoment(sample, order=None, *, axis=0, standardize=True):
+    """L-moments along a first axis, by the probability weighted moments of the sorted sample."""
+    x, axis = _sample(sample, axis)
+    n, orders = x.shape[axis], np.arange(1, 5) if order is None else np.asarray(order)
+    if np.any(orders < 1) or np.any(orders % 1 != 0):
+        raise ValueError("`order` must contain only positive integers.")
+    ordered, found = w.movedim(w.sort(x, axis)[0], axis, -1), {}
+    for k in {2, *orders.reshape(-1).tolist()}:
+        i, r = np.arange(n), np.arange(k)[:, None]
+        share = binom(i, r) / binom(n - 1, r)
+        signs = (-1.0) ** (k - 1 - r) * binom(k - 1, r) * binom(k - 1 + r, r)
+        found[k] = w.mean(w.as_tensor((signs * share).sum(0)) * ordered, -1)
+        if standardize and k > 2:
+            found[k] = found[k] / found[2]
+    return found[int(orders)] if orders.ndim == 0 else w.stack([found[k] for k in orders.tolist()])
+
+
 def variation(a, axis=0, ddof=0):
     a, axis = _sample(a, axis)
     return w.std(a, axis, correction=ddof) / w.mean(a, axis)
@@ -115,6 +147,11 @@ def variation(a, axis=0, ddof=0):
 def sem(a, axis=0, ddof=1):
     a, axis = _sample(a, axis)
     return w.std(a, axis, correction=ddof) / a.shape[axis] ** 0.5
+
+
+def tsem(a, limits=None, inclusive=(True, True), axis=0, ddof=1):
+    _, inside, place = _within(a, limits, inclusive, axis)
+    return tstd(a, limits, inclusive, axis, ddof) / w.sqrt(w.sum(inside, place))
 
 
 def gstd(a, axis=0, ddof=1):
@@ -181,6 +218,133 @@ def median_abs_deviation(x, axis=0, *, scale=1.0):
     return _quantile(w.abs(x - middle), 0.5, axis) / factor
 
 
+_QUANTILES = {
+    "interpolated_inverted_cdf": lambda p: 0 * p, "hazen": lambda p: 0 * p + 0.5, "weibull": lambda p: p, "linear": lambda p: 1 - p,
+    "median_unbiased": lambda p: p / 3 + 1 / 3, "normal_unbiased": lambda p: p / 4 + 3 / 8,
+}  # fmt: skip
+
+
+def quantile(x, p, *, method="linear", axis=0):
+    """Quantiles at the levels p, a number, or (k,) for one axis. Derivative: in x and p. method: one that is continuous in p."""
+    if method not in (*_QUANTILES, "harrell-davis"):
+        return NotImplemented
+    x, p = operands(x, p)
+    x, axis = _sample(x, axis)
+    if p.ndim > 1 or (p.ndim == 1 and x.ndim > 1):
+        return NotImplemented
+    ordered, n = w.movedim(w.sort(x, axis)[0], axis, -1), x.shape[axis]
+    if method == "harrell-davis":
+        ends = w.as_tensor(np.linspace(0.0, 1.0, n + 1))
+        shares = w.diff(S.betainc((p * (n + 1))[..., None], ((1 - p) * (n + 1))[..., None], ends))
+        return w.sum(shares * ordered, -1)
+    place = w.clamp(n * p + _QUANTILES[method](p) - 1, 0.0, n - 1.0)
+    low = np.minimum(np.floor(detached(place)).astype(int), max(n - 2, 0))
+    first, second = ordered[..., w.as_tensor(low)], ordered[..., w.as_tensor(np.minimum(low + 1, n - 1))]
+    return first + (place - w.as_tensor(low)) * (second - first)
+
+
+def scoreatpercentile(a, per, limit=(), interpolation_method="fraction", axis=None):
+    if interpolation_method not in ("fraction", "lower", "higher"):
+        raise ValueError("interpolation_method can only be 'fraction', 'lower' or 'higher'")
+    a, axis = _sample(a, axis)
+    if limit:
+        a = a[(a >= limit[0]) & (a <= limit[1])]
+    last = a.shape[axis] - 1
+    rounded: Any = {"fraction": float, "lower": np.floor, "higher": np.ceil}[interpolation_method]
+    found = [_quantile(a, float(rounded(level / 100 * last)) / max(last, 1), axis) for level in np.atleast_1d(detached(per))]
+    return found[0] if np.ndim(detached(per)) == 0 else w.stack(found)
+
+
+class ModeResult(NamedTuple):
+    """What mode returns."""
+
+    mode: Any
+    count: Any
+
+
+def mode(a, axis=0):
+    """The most frequent element, the smallest of equally frequent ones. Derivative: in the first element of this value."""
+    found = theirs.mode(detached(a), axis, keepdims=True)
+    a, axis = _sample(a, axis)
+    value, count = [np.reshape(part, [1 if d == axis else n for d, n in enumerate(a.shape)]) for part in found]
+    place = w.as_tensor(np.argmax(detached(a) == value, axis, keepdims=True))
+    return ModeResult(w.squeeze(w.take_along_dim(a, place, axis), axis), w.as_tensor(np.squeeze(count, axis)))
+
+
+class BinnedStatisticResult(NamedTuple):
+    """What binned_statistic returns."""
+
+    statistic: Any
+    bin_edges: Any
+    binnumber: Any
+
+
+def binned_statistic(x, values, statistic="mean", bins=10, range=None):
+    """Derivative: in the values. The bins are constants."""
+    ways = {
+        "mean": w.mean, "sum": w.sum, "min": w.amin, "max": w.amax, "median": lambda v: w.quantile(v, 0.5),
+        "std": lambda v: w.std(v, correction=0),
+    }  # fmt: skip
+    if statistic not in ways or is_differentiated([x, bins]):
+        return NotImplemented
+    plain, edges, number = theirs.binned_statistic(detached(x), detached(values), statistic, detached(bins), range)
+    (values,) = operands(values)
+    if values.ndim != 1:
+        return NotImplemented
+    inside = [np.flatnonzero(number == k) for k in np.arange(1, len(edges))]
+    found = [ways[statistic](values[i]) if len(i) else w.as_tensor(v) for i, v in zip(inside, plain, strict=True)]
+    return BinnedStatisticResult(w.stack(found), w.as_tensor(edges), w.as_tensor(number))
+
+
+def expectile(a, alpha=0.5, *, weights=None):
+    """Derivative: that of the weighted mean in which alpha counts above the expectile and 1 - alpha below."""
+    at = theirs.expectile(detached(a), detached(alpha), weights=detached(weights))
+    a, alpha, weights = operands(a, alpha, weights)
+    factors = w.where(a > at, alpha, 1 - alpha) * (1.0 if weights is None else weights)
+    return w.sum(factors * a) / w.sum(factors)
+
+
+def trimboth(a, proportiontocut, axis=0):
+    a, axis = _sample(a, axis)
+    cut = int(proportiontocut * a.shape[axis])
+    if 2 * cut >= a.shape[axis]:
+        raise ValueError("Proportion too big.")
+    return _between(a, cut, a.shape[axis] - cut, axis)
+
+
+def trim1(a, proportiontocut, tail="right", axis=0):
+    if proportiontocut >= 1 or tail.lower() not in ("left", "right"):
+        return NotImplemented
+    a, axis = _sample(a, axis)
+    n, cut = a.shape[axis], int(proportiontocut * a.shape[axis])
+    return _between(a, 0, n - cut, axis) if tail.lower() == "right" else _between(a, cut, n, axis)
+
+
+def _between(a: Any, low: int, high: int, axis: int) -> Any:
+    """Return the elements from rank `low` to `high` along an axis, in NumPy's order."""
+    order = np.argpartition(detached(a), (low, high - 1), axis)
+    return w.narrow(w.take_along_dim(a, w.as_tensor(order), axis), axis, low, high - low)
+
+
+class SigmaclipResult(NamedTuple):
+    """What sigmaclip returns."""
+
+    clipped: Any
+    lower: Any
+    upper: Any
+
+
+def sigmaclip(a, low=4.0, high=4.0):
+    a, _ = _sample(a, None)
+    while True:
+        mean, deviation = w.mean(a), w.std(a, correction=0)
+        ends = mean - low * deviation, mean + high * deviation
+        kept = a[(a >= ends[0]) & (a <= ends[1])]
+        if len(kept) == len(a):
+            return SigmaclipResult(kept, *ends)
+        a = kept
+
+
 def trim_mean(a, proportiontocut, axis=0):
     a, axis = _sample(a, axis)
     size = a.shape[axis]
@@ -220,6 +384,20 @@ def tstd(a, limits=None, inclusive=(True, True), axis=0, ddof=1):
     return w.sqrt(tvar(a, limits, inclusive, axis, ddof))
 
 
+def tmin(a, lowerlimit=None, axis=0, inclusive=True):
+    return _extreme(w.amin, a, (lowerlimit, None), inclusive, axis)
+
+
+def tmax(a, upperlimit=None, axis=0, inclusive=True):
+    return _extreme(w.amax, a, (None, upperlimit), inclusive, axis)
+
+
+def _extreme(reduce: Any, a: Any, limits: Any, inclusive: bool, axis: Any) -> Any:
+    a, inside, axis = _within(a, limits, (inclusive, inclusive), axis)
+    found = reduce(w.where(inside != 0, a, np.inf if reduce is w.amin else -np.inf), axis)
+    return w.where(w.isinf(found), np.nan, found)
+
+
 # -- entropies and distances ---------------------------------------------------------------------------------------------
 
 
@@ -234,6 +412,53 @@ def entropy(pk, qk=None, base=None, axis=0):
         terms = w.xlogy(pk, pk) - w.xlogy(pk, qk)
     found = w.sum(terms, axis)
     return found if base is None else found / w.log(operands(base)[0].to(found.dtype))
+
+
+def differential_entropy(values, *, window_length=None, base=None, axis=0, method="auto"):
+    """Entropy of the density of a sample, by the gaps between sorted elements."""
+    x, axis = _sample(values, axis)
+    n = x.shape[axis]
+    m = int(np.floor(n**0.5 + 0.5)) if window_length is None else int(window_length)
+    if not 2 <= 2 * m < n:
+        raise ValueError(f"Window length ({m}) must be positive and less than half the sample size ({n}).")
+    if base is not None and detached(base) <= 0:
+        raise ValueError("`base` must be a positive number or `None`.")
+    method = method.lower()
+    if method == "auto":
+        method = "van es" if n <= 10 else "ebrahimi" if n <= 1000 else "vasicek"
+    ways = {"vasicek": _vasicek, "van es": _van_es, "ebrahimi": _ebrahimi, "correa": _correa}
+    if method not in ways:
+        raise ValueError(f"`method` must be one of {{{', '.join(map(repr, ways))}}}")
+    found = ways[method](w.sort(w.movedim(x, axis, -1), -1)[0], n, m)
+    return found if base is None else found / w.log(operands(base)[0].to(found.dtype))
+
+
+def _padded(x: Any, n: int, m: int) -> Any:
+    """Return a sorted sample with its ends repeated m times."""
+    return x[..., np.clip(np.arange(-m, n + m), 0, n - 1)]
+
+
+def _vasicek(x: Any, n: int, m: int) -> Any:
+    x = _padded(x, n, m)
+    return w.mean(w.log(n / (2 * m) * (x[..., 2 * m :] - x[..., : -2 * m])), -1)
+
+
+def _ebrahimi(x: Any, n: int, m: int) -> Any:
+    x, i = _padded(x, n, m), np.arange(1, n + 1.0)
+    factor = np.where(i <= m, 1 + (i - 1) / m, np.where(i >= n - m + 1, 1 + (n - i) / m, 2.0))
+    return w.mean(w.log(n / m * (x[..., 2 * m :] - x[..., : -2 * m]) / w.as_tensor(factor)), -1)
+
+
+def _van_es(x: Any, n: int, m: int) -> Any:
+    first = w.sum(w.log((n + 1) / m * (x[..., m:] - x[..., :-m])), -1) / (n - m)
+    return first + float(np.sum(1 / np.arange(m, n + 1))) + float(np.log(m / (n + 1)))
+
+
+def _correa(x: Any, n: int, m: int) -> Any:
+    steps = np.arange(-m, m + 1)
+    windows = _padded(x, n, m)[..., np.arange(n)[:, None] + m + steps]
+    away = windows - w.mean(windows, -1, keepdim=True)
+    return -w.mean(w.log(w.sum(away * w.as_tensor(steps), -1) / (n * w.sum(away * away, -1))), -1)
 
 
 def wasserstein_distance(u_values, v_values, u_weights=None, v_weights=None):
@@ -282,125 +507,101 @@ def circstd(samples, high=2 * pi, low=0, axis=None, *, normalize=False):
     return found if normalize else found * (high - low) / (2 * pi)
 
 
-# -- correlations and tests --------------------------------------------------------------------------------------------------
+# -- directions ------------------------------------------------------------------------------------------------------------
 
 
-class SignificanceResult(NamedTuple):
-    """A statistic and its p-value."""
+class DirectionalStats(NamedTuple):
+    """What directional_stats returns."""
 
-    statistic: Any
-    pvalue: Any
-
-
-class LinregressResult(NamedTuple):
-    """A line of least squares."""
-
-    slope: Any
-    intercept: Any
-    rvalue: Any
-    pvalue: Any
-    stderr: Any
-    intercept_stderr: Any
+    mean_direction: Any
+    mean_resultant_length: Any
 
 
-def _two_sided(dist: Continuous, statistic: Any, alternative: str, *shapes: Any, **place: Any) -> Any:
-    if alternative == "less":
-        return dist.cdf(statistic, *shapes, **place)
-    if alternative == "greater":
-        return dist.sf(statistic, *shapes, **place)
-    if alternative != "two-sided":
-        raise ValueError("`alternative` must be 'less', 'greater', or 'two-sided'.")
-    return 2 * dist.sf(w.abs(statistic), *shapes, **place)
-
-
-def pearsonr(x, y, *, alternative="two-sided", axis=0):
-    x, y = operands(x, y)
-    axis = checked_axis(axis, x.ndim)
-    n = x.shape[axis]
-    if n != y.shape[axis]:
-        raise ValueError("`x` and `y` must have the same length along `axis`.")
-    if n < 2:
-        raise ValueError("`x` and `y` must have length at least 2.")
-    x, y = (z - w.mean(z, axis, keepdim=True) for z in (x, y))
-    r = w.sum(x * y, axis) / w.sqrt(w.sum(x * x, axis) * w.sum(y * y, axis))
-    half = n / 2 - 1
-    return SignificanceResult(r, _two_sided(_beta, r, alternative, half, half, loc=-1, scale=2))
-
-
-def linregress(x, y, alternative="two-sided"):
-    x, y = operands(x, y)
-    n, mean = len(x), w.mean(x)
-    a, b = x - mean, y - w.mean(y)
-    square, cross, other = w.mean(a * a), w.mean(a * b), w.mean(b * b)
-    r = cross / w.sqrt(square * other)
-    slope, df = cross / square, n - 2
-    intercept = w.mean(y) - slope * mean
-    t = r * w.sqrt(df / ((1 - r) * (1 + r)))
-    error = w.sqrt((1 - r * r) * other / square / df)
-    p = _two_sided(_t, t, alternative, df)
-    return LinregressResult(slope, intercept, r, p, error, error * w.sqrt(square + mean * mean))
-
-
-def ttest_1samp(a, popmean, axis=0, *, alternative="two-sided"):
-    a, axis = _sample(a, axis)
-    (popmean,) = operands(popmean)
-    n = a.shape[axis]
-    t = (w.mean(a, axis) - popmean) / w.sqrt(w.var(a, axis, correction=1) / n)
-    return SignificanceResult(t, _two_sided(_t, t, alternative, n - 1))
-
-
-def ttest_rel(a, b, axis=0, *, alternative="two-sided"):
-    a, b = operands(a, b)
-    return ttest_1samp(a - b, 0.0, axis, alternative=alternative)
-
-
-def ttest_ind(a, b, *, axis=0, equal_var=True, alternative="two-sided"):
-    a, b = operands(a, b)
-    (a, first), (b, second) = _sample(a, axis), _sample(b, axis)
-    n, m = a.shape[first], b.shape[second]
-    va, vb = w.var(a, first, correction=1), w.var(b, second, correction=1)
-    if equal_var:
-        df: Any = n + m - 2
-        error = ((n - 1) * va + (m - 1) * vb) / df * (1 / n + 1 / m)
-    else:
-        error = va / n + vb / m
-        df = error**2 / ((va / n) ** 2 / (n - 1) + (vb / m) ** 2 / (m - 1))
-    t = (w.mean(a, first) - w.mean(b, second)) / w.sqrt(error)
-    return SignificanceResult(t, _two_sided(_t, t, alternative, df))
-
-
-def f_oneway(*samples, axis=0):
-    groups = operands(*samples)
-    if len(groups) < 2:
-        raise TypeError("at least two inputs are required")
-    axis = checked_axis(axis, groups[0].ndim)
-    whole = w.cat(groups, axis)
-    n, count = whole.shape[axis], len(groups)
-    centre = w.mean(whole, axis, keepdim=True)
-    between = sum(g.shape[axis] * (w.mean(g, axis) - w.squeeze(centre, axis)) ** 2 for g in groups)
-    within = sum(w.sum((g - w.mean(g, axis, keepdim=True)) ** 2, axis) for g in groups)
-    found = between / (count - 1) / (within / (n - count))
-    return SignificanceResult(found, _f.sf(found, count - 1, n - count))
+def directional_stats(samples, *, axis=0, normalize=True):
+    (x,) = operands(samples)
+    if x.ndim < 2:
+        raise ValueError(f"samples must at least be two-dimensional. Instead samples has shape: {tuple(x.shape)}")
+    x = w.movedim(x, axis, 0)
+    if normalize:
+        x = x / w.sqrt(w.sum(x * x, -1, keepdim=True))
+    mean = w.mean(x, 0)
+    length = w.sqrt(w.sum(mean * mean, -1, keepdim=True))
+    return DirectionalStats(mean / length, w.squeeze(length, -1))
 
 
 # -- transformations -----------------------------------------------------------------------------------------------------
 
 
+def obrientransform(*samples):
+    found = []
+    for x in operands(*samples):
+        n, squares = len(x), (x - w.mean(x)) ** 2
+        found.append(((n - 1.5) * n * squares - 0.5 * w.sum(squares)) / ((n - 1) * (n - 2)))
+    if len({len(x) for x in found}) > 1:
+        return NotImplemented
+    return w.stack(found)
+
+
 def boxcox_llf(lmb, data, *, axis=0):
     lmb, data = operands(lmb, data)
     data, axis = _sample(data, axis)
-    logs = w.log(data)
-    transformed = logs if float(detached(lmb)) == 0 else w.expm1(lmb * logs) / lmb
-    return (lmb - 1) * w.sum(logs, axis) - data.shape[axis] / 2 * w.log(w.var(transformed, axis, correction=0))
+    transformed = w.var(S.boxcox(data, lmb), axis, correction=0)
+    return (lmb - 1) * w.sum(w.log(data), axis) - data.shape[axis] / 2 * w.log(transformed)
+
+
+def _yeo_johnson(data: Any, lmb: Any) -> Any:
+    """Box-Cox transformation of 1 + x for x >= 0, and of 1 - x with 2 - lmb and the other sign for x < 0."""
+    above = data >= 0
+    found = S.boxcox1p(w.abs(data), w.where(above, lmb, 2 - lmb))
+    return w.where(above, found, -found)
 
 
 def yeojohnson_llf(lmb, data, *, axis=0):
     lmb, data = operands(lmb, data)
     data, axis = _sample(data, axis)
-    above = data >= 0
-    logs = w.log1p(w.abs(data))
-    power = w.where(above, lmb, 2 - lmb)
-    scaled = w.where(power == 0, logs, w.expm1(power * logs) / w.where(power == 0, 1.0, power))
-    transformed = w.where(above, scaled, -scaled)
-    sizes = (lmb - 1) * w.sum(w.sign(data) * logs, axis)
-    return sizes - data.shape[axis] / 2 * w.log(w.var(transformed, axis, correction=0))
+    sizes = (lmb - 1) * w.sum(w.sign(data) * w.log1p(w.abs(data)), axis)
+    return sizes - data.shape[axis] / 2 * w.log(w.var(_yeo_johnson(data, lmb), axis, correction=0))
+
+
+def _maximum(function: Any, value: Any, x: Any) -> Any:
+    """Return the place of a function's maximum, near SciPy's value. The derivative is that of the equation slope = 0."""
+    return implicit(lambda lmb: slope_at(lambda place: function(place, x), lmb, [x]), np.asarray(value, np.float64))
+
+
+def _correlation(lmb: Any, x: Any) -> Any:
+    """Correlation of the transformed sample with normal quantiles."""
+    quantiles = w.as_tensor(theirs.probplot(np.zeros(len(x)), fit=False)[0])
+    y = w.sort(S.boxcox(x, lmb), 0)[0]
+    y = y - w.mean(y)
+    return w.sum(quantiles * y) / w.sqrt(w.sum(quantiles * quantiles) * w.sum(y * y))
+
+
+def boxcox_normmax(x, *, method="pearsonr"):
+    """Derivative: in the sample, that of the maximum of the likelihood ("mle") or of the correlation ("pearsonr")."""
+    value = theirs.boxcox_normmax(detached(x), method=method)
+    (x,) = operands(x)
+    functions: Any = {"mle": [boxcox_llf], "pearsonr": [_correlation], "all": [_correlation, boxcox_llf]}[method]
+    found = [_maximum(f, v, x) for f, v in zip(functions, np.atleast_1d(value), strict=True)]
+    return w.stack(found) if method == "all" else found[0]
+
+
+def boxcox(x, lmbda=None):
+    """The transformed sample, and the lmbda of the largest likelihood if none is given. Derivative: in the sample and lmbda."""
+    if lmbda is not None:
+        return S.boxcox(*operands(x, lmbda))
+    theirs.boxcox(detached(x))  # raises ValueError for samples that have no transformation
+    best = boxcox_normmax(x, method="mle")
+    return S.boxcox(operands(x)[0], best), best
+
+
+def yeojohnson_normmax(x):
+    """Derivative: in the sample, that of the maximum of the likelihood."""
+    return _maximum(yeojohnson_llf, theirs.yeojohnson_normmax(detached(x)), operands(x)[0])
+
+
+def yeojohnson(x, lmbda=None):
+    """The transformed sample, and the lmbda of the largest likelihood if none is given. Derivative: in the sample and lmbda."""
+    if lmbda is not None:
+        return _yeo_johnson(*operands(x, lmbda))
+    best = yeojohnson_normmax(x)
+    return _yeo_johnson(operands(x)[0], best), best
