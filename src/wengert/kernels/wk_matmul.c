@@ -33,7 +33,9 @@ enum {
     MANY_ROWS = 32,
     FEW_ROWS = 64,          /* ops/blas.py is faster for this many rows and a right factor that is stored by columns */
     LARGE_FACTOR = 32768,   /* and has at least this many numbers */
-    MIDDLE_PRODUCT = 1 << 27, /* most multiplications, times the bytes of a number */
+    MIDDLE_PRODUCT = 1 << 30, /* most multiplications, */
+    MIDDLE_FACTOR = 1 << 22,  /* if the left factor has at most this many bytes: it is read once for each panel, from the cache */
+    LEAST_MIDDLE = 1 << 27,   /* most multiplications with any left factor, times the bytes of a number */
     DEPTH = 256,            /* rows of y multiplied at once; a panel of them stays in the first or second cache */
     PANEL_BYTES = 128,      /* most bytes of a row of a panel */
     TASKS = 8,              /* number of tasks of a product, if it has enough rows */
@@ -271,7 +273,8 @@ static int is_middle(const Matrix *x, const Matrix *y, npy_intp size) {
     }
     if ((y->steps[0] != size && y->steps[1] != size) || strcmp(wk_level_name(), "base") == 0) return 0;
     npy_intp m = x->shape[0], n = y->shape[1], work = m * x->shape[1] * n;
-    return m >= FEWEST && n >= (work < NARROW ? 2 * FEWEST : FEWEST) && work <= MIDDLE_PRODUCT / size;
+    return m >= FEWEST && n >= (work < NARROW ? 2 * FEWEST : FEWEST) &&
+           (work <= LEAST_MIDDLE / size || (work <= MIDDLE_PRODUCT && m * x->shape[1] <= MIDDLE_FACTOR / size));
 }
 
 /* -- products by a BLAS of the user's choice -------------------------------------------------------------------------------- */
