@@ -285,7 +285,10 @@ INEXACT = frozenset(_VECTOR_MATHS)  # functions of vm.h: other libraries round t
 
 
 def to_c(values: Sequence[Value], results: Sequence[Any], operands: list[str], slow: bool = False) -> tuple[str, list[str]]:
-    """Return statements for values that are used more than once, and the expressions of the results.
+    """Return statements for values that have names, and the expressions of the results.
+
+    Values that are used more than once have names. So have the choices of a `where` that call functions of vm.h: compilers make
+    vector code of a choice between numbers that are there, but not of a choice between two calls.
 
     values: all that the results need, in order. slow: use C's library in place of vm.h.
     """
@@ -294,6 +297,11 @@ def to_c(values: Sequence[Value], results: Sequence[Any], operands: list[str], s
         for i, x in enumerate(value.inputs):
             if type(x) is Value:
                 uses[x] = uses.get(x, 0) + (2 if _FORMS[value.function].count(f"{{{i}}}") > 1 else 1)
+    calling: set[Value] = set()  # values whose expressions call functions of vm.h
+    for value in values:
+        if value.function in INEXACT or any(x in calling for x in value.inputs):
+            calling.add(value)
+    chosen = {x for value in values if value.function == "where" for x in value.inputs[1:] if x in calling}
     texts: dict[Value, str] = {}
     statements: list[str] = []
 
@@ -306,7 +314,7 @@ def to_c(values: Sequence[Value], results: Sequence[Any], operands: list[str], s
             continue
         form = f"LIBM({value.function})({{0}})" if slow and value.function in _GUARDED else _FORMS[value.function]
         text = form.format(*map(text_of, value.inputs))
-        if uses.get(value, 0) > 1:
+        if uses.get(value, 0) > 1 or value in chosen:
             name = f"t{len(statements)}"
             statements.append(f"const {'int' if value.dtype is _CONDITION else 'real'} {name} = {text};")
             text = name
