@@ -320,9 +320,10 @@ class Tensor(ReadableBase, OperationMethods, ConversionMembers, GradientMembers,
             note_cut("numpy()", self)
         if not isinstance(self._array, np.ndarray):
             return to_host(self._array)
-        if force and is_mirror(self):
-            return self._array.copy()
-        refuse_mirror(self, "call numpy()")
+        if self._view is not None:
+            if force and is_mirror(self):
+                return self._array.copy()
+            refuse_mirror(self, "call numpy()")
         return self._array.view()
 
     def _check_array_may_be_taken(self, error: Callable[[str], Exception] | None = None) -> None:

@@ -9,7 +9,9 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.tensor import TensorBase
+from wengert.devices import is_default_cpu
 from wengert.ops import function
+from wengert.ops.indices import as_tensor
 
 
 class Namespace:
@@ -95,6 +97,8 @@ def tensor(x: Any) -> Any:
     """Return x as a tensor. A list or tuple may hold tensors: they are stacked."""
     if isinstance(x, TensorBase):
         return x
+    if type(x) is np.ndarray and is_default_cpu():
+        return as_tensor(x)
     if isinstance(x, (list, tuple)) and holds_tensor(x):
         return w.stack(promoted(*x))
     return w.as_tensor(np.asarray(x) if isinstance(x, (list, tuple)) else x)

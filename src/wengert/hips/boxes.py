@@ -71,7 +71,7 @@ def value_of(x: Any) -> Any:
 def is_traced(x: Any) -> bool:
     """Whether x is a tensor that is differentiated, or a box, or a tuple, list or dict that holds one."""
     if isinstance(x, TensorBase):
-        return x.requires_grad or has_tangent(x)
+        return x._requires_grad or has_tangent(x)
     if isinstance(x, (tuple, list)):
         for item in x:  # noqa: SIM110  # any() of a generator takes three times as long
             if is_traced(item):

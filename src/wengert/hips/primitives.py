@@ -9,7 +9,7 @@ derivative is differentiated again, it gets boxes.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce, update_wrapper
 from itertools import count
 from typing import Any
@@ -18,8 +18,11 @@ import numpy as np
 
 from wengert.autograd.function import Function
 from wengert.core.leaving import has_tangent
-from wengert.core.modes import grad_enabled
-from wengert.core.tensor import TensorBase
+from wengert.core.modes import DUAL, flags, grad_enabled
+from wengert.core.node import Node, freed_error, make_meta, next_sequence_nr, record_position, set_metas
+from wengert.core.saved import INPUT, OUTPUT, save
+from wengert.core.saved_hooks import tensor_of
+from wengert.core.tensor import TensorBase, gradient_edge
 from wengert.hips.boxes import Box, boxed, is_traced, value_of
 from wengert.hips.doors import not_defined
 from wengert.hips.tape import Handle, array_of, as_tensor, inside, wrap
@@ -62,29 +65,86 @@ class _Call:
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.function, self.kwargs = function, kwargs
         self.argnums = tuple([i for i, x in enumerate(args) if is_traced(x)])
-        trees = [tree_flatten(args[i]) for i in self.argnums]
-        self.forms = [form for _, form in trees]
-        self.leaves = [leaf for leaves, _ in trees for leaf in leaves]
-        self.values = value_of(args)
-        self.answer: Any = None
-        self.form: Any = None  # of the answer
-        self.handles: list[Any] = []  # for each leaf of the answer: its Handle, or None for an array
+        self.leaves: list[Any] = []
+        self.forms = [_flattened(args[i], self.leaves) for i in self.argnums]  # None for an argument that is a leaf
+        self.values = tuple([value_of(x) for x in args])
         self.vjp: Any = None
+
+    def run(self) -> Any:
+        """Run the function on values. Returns its result."""
+        self.answer = answer = self.function.fun(*self.values, **self.kwargs)
+        self.answer_leaves: list[Any] = []
+        self.form = _flattened(answer, self.answer_leaves)
+        self.handles: list[Any] = []  # for each leaf of the answer: its Handle, or None for an array
+        self.arrays: list[np.ndarray] = []  # for each leaf of the answer
+        for x in self.answer_leaves:
+            is_opaque = type(x) in Box.type_mappings
+            self.handles.append(Handle(vspace(x)) if is_opaque else None)
+            self.arrays.append(np.zeros(()) if is_opaque else np.asarray(x))
+        return answer
 
     def tensors(self) -> list[Any]:
         """Return the tensors that stand for the leaves of the arguments that are differentiated."""
         return [leaf._node.tensor if isinstance(leaf, Box) else as_tensor(leaf) for leaf in self.leaves]
 
-    def boxed_args(self, tensors: list[Any]) -> tuple[Any, ...]:
+    def results(self, outputs: Iterable[Any]) -> Any:
+        """Return the answer with these tensors on the tape in the places of its leaves."""
+        results = []
+        for x, handle, output in zip(self.answer_leaves, self.handles, outputs, strict=True):
+            if handle is None:
+                results.append(boxed(output))
+            else:
+                handle.tensor = output
+                results.append(Box.type_mappings[type(x)](x, 0, handle))
+        return _built(results, self.form)
+
+    def arguments(self, tensors: Iterable[Any]) -> tuple[Any, ...]:
         """Return the arguments with these tensors in the places of their leaves."""
         found, given = list(self.values), iter(tensors)
         for i, form in zip(self.argnums, self.forms, strict=True):
-            found[i] = tree_unflatten([boxed(next(given)) for _ in range(form.num_leaves)], form)
+            found[i] = _next_tree(given, form)
         return tuple(found)
 
-    def cotangents(self, found: Iterable[Any]) -> list[Any]:
+    def pull_back(self, cts: Iterable[Any], tensors: Callable[[], list[Any]]) -> list[Any]:
+        """Run the rule on the cotangents of the leaves of the answer. Returns those of the leaves of the arguments.
+
+        tensors: returns the tensors of the leaves of the arguments and of the answer. It is called if the pass is recorded.
+        """
+        parts = []
+        for handle, ct in zip(self.handles, cts, strict=True):
+            if handle is not None:
+                parts.append(handle.take())
+            else:
+                parts.append(boxed(ct.conj() if ct._array.dtype.kind == "c" else ct))
+        g = _built(parts, self.form)
+        if not grad_enabled():
+            return self._cotangents(self.vjp(g))
+        found = tensors()
+        n = len(self.leaves)
+        with inside():
+            answer = _built([boxed(t) for t in found[n:]], self.form)
+            vjp = primitive_vjps[self.function](self.argnums, answer, self.arguments(found[:n]), self.kwargs)
+            return self._cotangents(vjp(g))
+
+    def push_forward(self, tangents: Iterable[Any], tensors: list[Any]) -> tuple[Any, ...]:
+        """Run the forward rule on the tangents of the leaves of the arguments. Returns those of the leaves of the answer."""
+        n, given = len(self.leaves), iter(tangents)
+        gs = [_next_tree(given, form) for form in self.forms]
+        answer = _built([boxed(t) for t in tensors[n:]], self.form)
+        with inside():
+            found = primitive_jvps[self.function](self.argnums, gs, answer, self.arguments(tensors[:n]), self.kwargs)
+        leaves: list[Any] = []
+        _flattened(found, leaves)
+        return tuple([_fitted_tangent(t, x) for t, x in zip(leaves, tensors[n:], strict=True)])
+
+    def _cotangents(self, found: Iterable[Any]) -> list[Any]:
         """Return what a rule gave for the arguments as tensors for the leaves. Values that are no arrays get theirs directly."""
-        parts = [x for ct, form in zip(found, self.forms, strict=True) for x in ([ct] if form.is_leaf() else tree_flatten(ct)[0])]
+        parts: list[Any] = []
+        for ct, form in zip(found, self.forms, strict=True):
+            if form is None:
+                parts.append(ct)
+            else:
+                _flattened(ct, parts)
         result = []
         for leaf, ct in zip(self.leaves, parts, strict=True):
             if isinstance(leaf, Box):
@@ -95,58 +155,32 @@ class _Call:
         return result
 
 
+def _flattened(x: Any, leaves: list[Any]) -> Any:
+    """Add the leaves of a tree to a list. Returns its form, or None for a leaf."""
+    if not isinstance(x, (tuple, list, dict)):
+        leaves.append(x)
+        return None
+    found, form = tree_flatten(x)
+    leaves += found
+    return form
+
+
+def _built(leaves: list[Any], form: Any) -> Any:
+    return leaves[0] if form is None else tree_unflatten(leaves, form)
+
+
+def _next_tree(tensors: Iterator[Any], form: Any) -> Any:
+    """Return the tree of this form, with the next tensors as boxes in it."""
+    return _built([boxed(next(tensors)) for _ in range(1 if form is None else form.num_leaves)], form)
+
+
 def _fitted(ct: Any, leaf: Any) -> Any:
     """Return a cotangent as a tensor of the leaf's shape, in torch's convention for complex numbers."""
     found = as_tensor(ct)
-    shape = np.shape(value_of(leaf))
-    if tuple(found.shape) != shape:
+    shape = leaf._array.shape if isinstance(leaf, TensorBase) else np.shape(leaf)
+    if found._array.shape != shape:
         found = found.expand(shape)
-    return found.conj() if found.is_complex() else found
-
-
-class _Primitive(Function):
-    """The node of a primitive."""
-
-    @staticmethod
-    def forward(ctx: Any, call: _Call, *tensors: Any) -> Any:
-        results, outputs = tree_flatten(call.answer)[0], []
-        for x in results:
-            opaque = type(x) in Box.type_mappings
-            call.handles.append(Handle(vspace(x), tensor=None) if opaque else None)
-            outputs.append(wrap(np.zeros(()) if opaque else array_of(x).copy()))
-        ctx.call = call
-        ctx.save_for_backward(*tensors, *outputs)
-        ctx.save_for_forward(*tensors, *outputs)
-        return tuple(outputs)
-
-    @staticmethod
-    def backward(ctx: Any, *cts: Any) -> Any:
-        call: _Call = ctx.call
-        parts = []
-        for handle, ct in zip(call.handles, cts, strict=True):
-            ct = ct.conj() if ct.is_complex() else ct
-            parts.append(boxed(ct) if handle is None else handle.take())
-        g = tree_unflatten(parts, call.form)
-        if not grad_enabled():
-            return None, *call.cotangents(call.vjp(g))
-        tensors = ctx.saved_tensors
-        n = len(call.leaves)
-        with inside():
-            answer = tree_unflatten([boxed(t) for t in tensors[n:]], call.form)
-            vjp = primitive_vjps[call.function](call.argnums, answer, call.boxed_args(tensors[:n]), call.kwargs)
-            return None, *call.cotangents(vjp(g))
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        call: _Call = ctx.call
-        tensors = ctx.saved_tensors
-        n = len(call.leaves)
-        given = iter(tangents[1:])
-        gs = [tree_unflatten([boxed(next(given)) for _ in range(form.num_leaves)], form) for form in call.forms]
-        answer = tree_unflatten([boxed(t) for t in tensors[n:]], call.form)
-        with inside():
-            found = primitive_jvps[call.function](call.argnums, gs, answer, call.boxed_args(tensors[:n]), call.kwargs)
-        return tuple([_fitted_tangent(t, x) for t, x in zip(tree_flatten(found)[0], tensors[n:], strict=True)])
+    return found.conj() if found._array.dtype.kind == "c" else found
 
 
 def _fitted_tangent(tangent: Any, x: Any) -> Any:
@@ -154,32 +188,79 @@ def _fitted_tangent(tangent: Any, x: Any) -> Any:
     return found if found.shape == x.shape else found.expand(x.shape)
 
 
+class PrimitiveBackward(Node):
+    """The node that a call of a primitive leaves in the graph."""
+
+    _call: Any  # the _Call; None once released
+    _saved: Any = ()  # the tensors of the leaves of the arguments and of the answer
+    _extra: Any = None  # source position of the backward pass that released the node
+
+    def _run(self, cotangents: list[Any], create_graph: bool) -> list[Any]:
+        call: _Call = self._call
+        if call is None:
+            raise freed_error(self)
+        cts = [wrap(np.zeros_like(x)) if ct is None else ct for x, ct in zip(call.arrays, cotangents, strict=True)]
+        return call.pull_back(cts, lambda: [tensor_of(saved, self) for saved in self._saved])
+
+    def _release(self, position: Any) -> None:
+        self._call, self._saved, self._extra = None, (), position
+
+
+class _DualPrimitive(Function):
+    """A primitive of arguments with tangents."""
+
+    @staticmethod
+    def forward(ctx: Any, call: _Call, *tensors: Any) -> Any:
+        outputs = tuple([wrap(array_of(x).copy()) for x in call.arrays])
+        ctx.call = call
+        ctx.save_for_backward(*tensors, *outputs)
+        ctx.save_for_forward(*tensors, *outputs)
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, *cts: Any) -> Any:
+        return None, *ctx.call.pull_back(cts, lambda: ctx.saved_tensors)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return ctx.call.push_forward(tangents[1:], ctx.saved_tensors)
+
+
 def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a primitive on boxes. Raises NotImplementedError if it lacks the rule that is needed."""
     call = _Call(function, args, kwargs)
     tensors = call.tensors()
-    needs_vjp = grad_enabled() and any([t.requires_grad for t in tensors])  # noqa: C419  # a list is faster
-    needs_jvp = any([has_tangent(t) for t in tensors])  # noqa: C419
+    needs_vjp = grad_enabled() and any([t._requires_grad for t in tensors])  # noqa: C419  # a list is faster
+    needs_jvp = flags() & DUAL and any([has_tangent(t) for t in tensors])  # noqa: C419
     if needs_jvp and function not in primitive_jvps:
         raise not_defined("JVP", function, args)
     if needs_vjp and function not in primitive_vjps and not needs_jvp:
         raise not_defined("VJP", function, args)
-    answer = call.answer = function.fun(*call.values, **kwargs)
-    leaves, call.form = tree_flatten(answer)
-    for x in leaves:
-        if type(x) not in Box.type_mappings and np.asarray(x).dtype.kind not in "fc":
-            return answer  # integers and conditions have no derivative
+    answer = call.run()
+    if any([x.dtype.kind not in "fc" for x in call.arrays]):  # noqa: C419
+        return answer  # integers and conditions have no derivative
     if needs_vjp and function in primitive_vjps:
         call.vjp = primitive_vjps[function](call.argnums, answer, call.values, kwargs)
-    outputs = _Primitive.apply(call, *tensors)
-    results = []
-    for x, handle, output in zip(leaves, call.handles, outputs, strict=True):
-        if handle is None:
-            results.append(boxed(output))
-        else:
-            handle.tensor = output
-            results.append(Box.type_mappings[type(x)](x, 0, handle))
-    return tree_unflatten(results, call.form)
+    if needs_jvp:
+        return call.results(_DualPrimitive.apply(call, *tensors))
+    outputs = [wrap(array_of(x).copy()) for x in call.arrays]
+    if needs_vjp:
+        _record(call, tensors, outputs)
+    return call.results(outputs)
+
+
+def _record(call: _Call, tensors: list[Any], outputs: list[Any]) -> None:
+    """Put a call of a primitive on the tape, between the tensors of its arguments and those of its answer."""
+    node = PrimitiveBackward()
+    node._call = call
+    node._edges = tuple([gradient_edge(t) for t in tensors])
+    node._seq = next_sequence_nr()
+    record_position(node)
+    set_metas(node, tuple([make_meta(t._array.shape, t._array.dtype) for t in outputs]))
+    for nr, output in enumerate(outputs):
+        output._grad_fn, output._output_nr, output._requires_grad = node, nr, True
+    inputs = [save(t, t._array, INPUT, i) for i, t in enumerate(tensors)]
+    node._saved = (*inputs, *[save(t, t._array, OUTPUT, nr) for nr, t in enumerate(outputs)])
 
 
 def notrace_primitive(function: Callable[..., Any]) -> Any:

@@ -98,8 +98,8 @@ class ArrayVSpace(VSpace):
     """The space of real arrays of a shape and dtype."""
 
     def __init__(self, value: Any) -> None:
-        value = np.asarray(value_of(value))
-        self.shape, self.dtype = value.shape, value.dtype
+        array = value if type(value) is np.ndarray else np.asarray(value_of(value))
+        self.shape, self.dtype = array.shape, array.dtype
 
     @property
     def size(self) -> int:
@@ -205,7 +205,7 @@ class ContainerVSpace(VSpace):
 
 
 def _array_space(value: Any) -> VSpace:
-    return ComplexArrayVSpace(value) if np.iscomplexobj(value) else ArrayVSpace(value)
+    return ComplexArrayVSpace(value) if value.dtype.kind == "c" else ArrayVSpace(value)
 
 
 VSpace.register(np.ndarray, _array_space)
@@ -225,7 +225,7 @@ def vspace(value: Any) -> Any:
     if maker is not None:
         return maker(value)
     if isinstance(value, TensorBase):
-        return _array_space(value_of(value))
+        return _array_space(value._array)
     if isinstance(value, Box):
         return vspace(value._value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
