@@ -86,11 +86,14 @@ def boxed(found: Any, given: Iterable[Any] = ()) -> Any:
     given: the arguments of the function. A tensor among them that the function returns keeps its class.
     """
     if isinstance(found, TensorBase):
-        if found.requires_grad or has_tangent(found):
-            if type(found) is Tensor and not any(found is x for x in given):
-                found.__class__ = ArrayBox
-            return found
-        return value_of(found)
+        if not (found._requires_grad or has_tangent(found)):
+            return value_of(found)
+        if type(found) is Tensor:
+            for x in given:
+                if found is x:
+                    return found
+            found.__class__ = ArrayBox
+        return found
     if isinstance(found, (tuple, list)):
         return rebuilt(found, [boxed(x, given) for x in found])
     return found

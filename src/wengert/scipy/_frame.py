@@ -291,6 +291,13 @@ def operands(*values: Any) -> list[Any]:
     Integers and bools become float64, float16 and bfloat16 become float32, and Python numbers take the dtype of the others. Lists
     may hold tensors. None stays None.
     """
+    first = values[0]
+    if isinstance(first, TensorBase) and first._array.dtype.char in "fdFD":
+        for x in values:
+            if not isinstance(x, TensorBase) or x._array.dtype is not first._array.dtype:
+                break
+        else:
+            return list(values)
     kinds: list[Any] = []
     for x in values:
         if isinstance(x, TensorBase):
