@@ -220,7 +220,7 @@ def empty_cache() -> None:
 
 
 def memory_stats() -> dict[str, int]:
-    """Return counts of the memory of large results, those of at least 128 KiB.
+    """Return counts of the memory of large results, those of at least 64 KiB.
 
     "allocated_bytes.all.current" and ".peak": in arrays that are alive; "reserved_bytes.all.current" and ".peak": these
     and what waits to be used again; "num_hits" and "num_misses": results given memory that was there, and new memory;

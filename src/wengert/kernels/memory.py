@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-LARGE = 1 << 15  # elements from which the memory of a result costs more than a longer call; the pool starts at 128 KiB
+LARGE = 1 << 15  # elements from which the memory of a result costs more than a longer call; the pool starts at 64 KiB
 _ADD, _COPY = (native.find("add"), native.find("copy")) if native is not None else (-1, -1)
 
 
@@ -132,6 +132,10 @@ def reshape(x: Any, shape: tuple[int, ...]) -> Any:
 def concatenate(arrays: Sequence[Any], axis: int) -> Any:
     """Concatenate arrays of one dtype along axis, in row-major order. Raises ValueError if their shapes do not fit."""
     first = arrays[0]
+    if native is not None:
+        found = native.join(tuple(arrays), axis + first.ndim if axis < 0 else axis)
+        if found is not None:
+            return found
     about = len(arrays) * max(first.size, arrays[-1].size)
     xp = backend_of(first)
     if xp is not numpy_backend:
@@ -140,9 +144,6 @@ def concatenate(arrays: Sequence[Any], axis: int) -> Any:
         joined = np.concatenate(arrays, axis=axis)
         return joined if joined.flags.c_contiguous else joined.copy(order="C")  # of transposed arrays, NumPy's is transposed
     axis %= first.ndim
-    found = None if native is None else native.join(tuple(arrays), axis)
-    if found is not None:
-        return found
     length = sum([x.shape[axis] if axis < x.ndim else 0 for x in arrays])
     shape = (*first.shape[:axis], length, *first.shape[axis + 1 :])
     return np.concatenate(arrays, axis=axis, out=new_array(shape, first.dtype))

@@ -35,7 +35,7 @@
 
 #define MiB ((size_t)1 << 20)
 enum {
-    SMALLEST_LOG2 = 17,
+    SMALLEST_LOG2 = 16,
     SMALLEST = 1 << SMALLEST_LOG2, /* bytes; malloc returns such blocks to the system, and gets them anew page by page */
     STEPS_LOG2 = 3,                /* 2**STEPS_LOG2 classes per octave */
     CLASSES = (48 - SMALLEST_LOG2) << STEPS_LOG2,

@@ -88,9 +88,11 @@ def _add_repeated(target: Any, index: Any, value: Any) -> None:
 
 
 def _counted_from_start(index: Any, size: int) -> Any:
-    """Return a copy of an index array in which negative indices are replaced. Raises IndexError for one out of range.
+    """Return an index array with negative indices replaced. Raises IndexError for an index out of range.
 
     SciPy's products with sparse matrices check nothing, and an index out of range would name an element of another row."""
+    if are_inside(index, 0, size):
+        return index
     xp = backend_of(index)
     found = xp.where(index < 0, index + size, index)
     if not are_inside(found, 0, size):
