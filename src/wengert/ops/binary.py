@@ -7,7 +7,7 @@ import math
 from wengert import errors
 from wengert.core.tensor import TensorBase
 from wengert.ops.registry import INT_TO_FLOAT, alias, nondifferentiable, pointwise
-from wengert.ops.values import integer_ufunc, log_of
+from wengert.ops.values import integer_ufunc, is_complex, log_of
 
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False)
@@ -57,12 +57,11 @@ def logaddexp(xp, x, y):
     """log(exp(x) + exp(y)), without overflow in the exponentials.
 
     Derivative: sigmoid(x - y) in x, sigmoid(y - x) in y."""
-    try:
-        return xp.logaddexp(x, y)
-    except TypeError:  # for complex numbers
+    if is_complex(x) or is_complex(y):
         swap = xp.real(x) < xp.real(y)
         larger = xp.where(swap, y, x)
         return larger + xp.log1p(xp.exp(xp.where(swap, x, y) - larger))
+    return xp.logaddexp(x, y)
 
 
 @logaddexp.vjp("x")
