@@ -52,8 +52,8 @@ def test_regular_grids():
     v = wengert.tensor(values, requires_grad=True)
     with pytest.raises(ValueError, match="out of bounds in dimension 1"):
         interpolate.RegularGridInterpolator(GRID, v)([[1.0, 7.0]])
-    with pytest.raises(RuntimeError, match="cubic"):
-        interpolate.RegularGridInterpolator((X, X), wengert.ones(6, 6, requires_grad=True), method="cubic")([[1.0, 1.0]])
+    with pytest.raises(ValueError, match="is not defined"):
+        interpolate.RegularGridInterpolator(GRID, v)([[1.0, 1.0]], method="septic")
 
 
 def test_splines_of_two_variables():
@@ -82,8 +82,20 @@ def test_triangles():
     check_call("interpolate", "griddata", lambda f, d: f(X, d, NEW), Y)
     d = wengert.tensor(data, requires_grad=True)
     assert np.isnan(interpolate.griddata(POINTS, d, np.array([[9.0, 9.0]])).detach().numpy()).all()
-    with pytest.raises(RuntimeError, match="cubic"):
-        interpolate.griddata(POINTS, d, INSIDE, method="cubic")
+    with pytest.raises(ValueError, match="3 dimensional"):
+        interpolate.griddata(np.ones((5, 3)), d, np.ones((2, 3)), method="cubic")
+
+
+def test_smooth_surfaces_on_triangles():
+    data, other = RNG.normal(size=(12, 2)), np.array([[0.9, -3.0]])
+    tight = {"tol": 1e-13, "maxiter": 5000}
+    for points in (POINTS, POINTS * [1.0, 20.0]):
+        inside = INSIDE * points[0] / POINTS[0]
+        check_call("interpolate", "CloughTocher2DInterpolator", lambda f, d, x, p=points: f(p, d, **tight)(x), data, inside, step=3e-4, rtol=1e-4)
+    check_call("interpolate", "CloughTocher2DInterpolator", lambda f, d, x: f(POINTS, d, rescale=True, **tight)(x[:, 0], x[:, 1]), data[:, 0], INSIDE, step=3e-4, rtol=1e-4)
+    check_call("interpolate", "griddata", lambda f, d: f(POINTS, d, np.vstack([INSIDE, other]), "cubic", 2.5), data[:, 0], value_rtol=1e-5, rtol=1e-4)
+    with pytest.raises(NotImplementedError, match="no derivative in its points"):
+        interpolate.CloughTocher2DInterpolator(wengert.tensor(POINTS, requires_grad=True), data)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "thin_plate_spline", "cubic", "quintic", "multiquadric", "inverse_multiquadric",
@@ -93,6 +105,18 @@ def test_radial_basis_functions(kernel):
     more = {} if kernel in ("linear", "thin_plate_spline", "cubic", "quintic") else {"epsilon": 1.5}
     call = lambda f, y, d, x: f(y, d, kernel=kernel, smoothing=0.1, **more)(x)  # noqa: E731
     check_call("interpolate", "RBFInterpolator", call, POINTS, d, x, step=2e-4, rtol=1e-3, value_rtol=1e-8)
+
+
+def test_derivatives_of_one_polynomial():
+    again = np.array([0.0, 0.7, 0.7, 0.7, 2.3])  # a value and two derivatives at 0.7
+    data = RNG.normal(size=(5, 2))
+    for name, x in (("KroghInterpolator", X[:5]), ("KroghInterpolator", again), ("BarycentricInterpolator", X[:5])):
+        for call in (lambda f, y, new, x=x: f(x, y)(new), lambda f, y, new, x=x: f(x, y).derivative(new, 2),
+                     lambda f, y, new, x=x: f(x, y).derivatives(new, 3), lambda f, y, new, x=x: f(x, y.T, axis=1).derivatives(new)):  # fmt: skip
+            check_call("interpolate", name, call, data, NEW[1:4], step=1e-3, rtol=1e-4)
+    for name in ("krogh_interpolate", "barycentric_interpolate"):
+        check_call("interpolate", name, lambda f, x, y: f(x, y, NEW[:2], der=[0, 2, 1]), X, Y, step=1e-4, rtol=1e-4)
+    check_call("interpolate", "pchip_interpolate", lambda f, x, y: f(x, y, NEW[1:4], [0, 1]), X, Y, step=2e-4, rtol=1e-4, order=1)
 
 
 def test_one_polynomial():

@@ -63,6 +63,18 @@ def evaluate(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
     return w.reshape(found, shape)
 
 
+def _with_knot(t: Any, c: Any, k: int, x: Any) -> tuple[Any, Any]:
+    """Return (knots, coefficients) of the same spline with one knot more, by W. Boehm's rule (1980)."""
+    values, at = detached(t), float(detached(x))
+    if not values[k] <= at <= values[-k - 1]:
+        raise ValueError(f"Cannot insert knot at {at}.")
+    place = int(_places(t, k, x))
+    first = np.arange(place - k + 1, place + 1)
+    share = along_first((x - t[first]) / (t[first + k] - t[first]), c.ndim)
+    inner = share * c[first] + (1 - share) * c[first - 1]
+    return w.cat([t[: place + 1], x.reshape(1), t[place + 1 :]]), w.cat([c[: place - k + 1], inner, c[place:]])
+
+
 class BSpline(scipy.BSpline):
     """SciPy's BSpline with derivatives in the knots t, the coefficients c and the points of evaluation."""
 
@@ -127,13 +139,16 @@ class BSpline(scipy.BSpline):
         return whole(b) - whole(a)
 
     def insert_knot(self, x: Any, m: int = 1) -> Any:
-        """Return the same spline with a knot more, as SciPy. There is no derivative."""
-        if self._differentiates:
-            raise errors.no_array_of("Tensor that requires grad", "scipy.interpolate.BSpline.insert_knot")
-        return super().insert_knot(x, m)
+        """Return the same spline with the knot x m times more."""
+        if not self._differentiates and not holds_tensor((x,)):
+            return super().insert_knot(x, m)
+        t, c = double(self.t), double(self.c)[: len(self.t) - self.k - 1]
+        for _ in range(m):
+            t, c = _with_knot(t, c, self.k, double(x))
+        return self._like(t, c, self.k, self.extrapolate)
 
 
-def _knots(x: Any, k: int, given: Any) -> Any:
+def knots_of(x: Any, k: int, given: Any) -> Any:
     """Return the knots that SciPy chooses for interpolation as formulas in x. given: SciPy's values of the knots."""
     n = len(x)
     values, points = detached(x), np.asarray(given)
@@ -143,7 +158,8 @@ def _knots(x: Any, k: int, given: Any) -> Any:
     share = np.where(exact, 0.0, (points - values[lower]) / (values[lower + 1] - values[lower]))
     place = np.where(exact, np.minimum(found, n - 1), lower)
     between = w.as_tensor(np.round(share, 12))  # 1/2, for splines of even degree
-    return x[place] * (1 - between) + x[np.minimum(place + 1, n - 1)] * between
+    beyond = (points < values[0]) | (points > values[-1])  # given with the limits of the spline
+    return w.where(w.as_tensor(beyond), w.as_tensor(points), x[place] * (1 - between) + x[np.minimum(place + 1, n - 1)] * between)
 
 
 def _end_conditions(bc_type: Any) -> list[list[tuple[int, Any]]]:
@@ -160,7 +176,7 @@ def make_interp_spline(x: Any, y: Any, k: int = 3, t: Any = None, bc_type: Any =
         raise errors.no_array_of("Tensor that requires grad", "scipy.interpolate.make_interp_spline with bc_type='periodic'",
                                  "Use CubicSpline(x, y, bc_type='periodic').")  # fmt: skip
     x, y = double(x), w.movedim(double(y), axis, 0)
-    knots = double(t) if t is not None else _knots(x, k, theirs.t)
+    knots = double(t) if t is not None else knots_of(x, k, theirs.t)
     left, right = _end_conditions(bc_type)
     size, n = len(knots) - k - 1, len(x)
     rows, cols, data, sides = [], [], [], []
@@ -204,41 +220,49 @@ def _basis_slopes(t: Any, k: int, x: Any, place: Any, nu: int) -> list[Any]:
     return slopes
 
 
-# -- FITPACK's functions -----------------------------------------------------------------------------------------------------
+# -- tensor products ---------------------------------------------------------------------------------------------------------
 
 
-def splrep(x: Any, y: Any, k: int = 3, s: Any = None) -> Any:
-    """Return (t, c, k) of the interpolating spline."""
-    if s:
-        raise errors.no_array_of("Tensor that requires grad", "scipy.interpolate.splrep with s > 0", "Use s=0, which interpolates.")
-    found = make_interp_spline(x, y, k)
-    return found.t, w.cat([found.c, w.zeros(k + 1, dtype=found.c.dtype)]), k
+def product_values(knots: list[Any], c: Any, degrees: list[int], x: Any, orders: list[int]) -> Any:
+    """Return the values of a tensor product of splines at points: (points,) + c.shape[ndim:].
 
-
-def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
-    """Return the values of a spline, or of its derivative.
-
-    ext: outside of the knots, 0 extrapolates, 1 gives 0, 2 raises ValueError, and 3 gives the value at the border.
+    c: the coefficients, an axis for each of the ndim vectors of knots first. x: (points, ndim). orders: of the derivatives.
     """
-    t, c, k = (tck.t, tck.c, tck.k) if isinstance(tck, scipy.BSpline) else tck
-    if not 0 <= der <= k:
-        raise ValueError(f"0<=der={der}<=k={k} must hold")
-    if ext not in (0, 1, 2, 3):
-        raise ValueError(f"ext = {ext} not in (0, 1, 2, 3) ")
-    x, t = double(x), double(t)
-    if ext == 3:
-        x = w.minimum(w.maximum(x, t[k]), t[len(t) - k - 1])
-    found = evaluate(t, c, k, x, der, True)
-    lost = outside(detached(t)[[k, len(t) - k - 1]], x)
-    if ext == 2 and lost.any():
-        raise ValueError("Found x value not in the domain")
-    return w.where(w.as_tensor(lost), 0.0, found) if ext == 1 else found
+    at = np.arange(len(x))
+    found: Any = None
+    for d, (t, k, nu) in enumerate(zip(knots, degrees, orders, strict=True)):
+        place, parts = _places(t, k, x[:, d]), []
+        for r, part in enumerate(_basis_slopes(t, k, x[:, d], place, nu)):
+            taken = c[place - k + r] if found is None else found[at, place - k + r]
+            parts.append(along_first(part, taken.ndim) * taken)
+        found = sum(parts[1:], parts[0])
+    return found
 
 
-def splint(a: Any, b: Any, tck: Any) -> Any:
-    """Return the integral of a spline from a to b. It is 0 outside of the knots."""
-    return BSpline(tck[0], tck[1], tck[2], False).integrate(a, b)
+class NdBSpline(scipy.NdBSpline):
+    """SciPy's NdBSpline with derivatives in the knots, the coefficients and the points of evaluation."""
+
+    def __init__(self, t: Any, c: Any, k: Any, *, extrapolate: Any = None) -> None:
+        super().__init__(tuple(detached(tuple(t))), detached(c), k, extrapolate=extrapolate)
+        self._data = ([double(x) for x in t], double(c)) if holds_tensor((*t, c)) else None
+
+    def __call__(self, xi: Any, *, nu: Any = None, extrapolate: Any = None) -> Any:
+        """Evaluate the spline, or its derivative of the orders nu, at points xi: (..., ndim)."""
+        if self._data is None and not holds_tensor((xi,)):
+            return super().__call__(xi, nu=nu, extrapolate=extrapolate)
+        knots, c = self._data or ([double(t) for t in self.t], double(self.c))
+        x = double(xi)
+        flat = x.reshape(-1, len(knots))
+        orders = [0] * len(knots) if nu is None else [int(n) for n in np.broadcast_to(nu, len(knots))]
+        found = product_values(knots, c, [int(k) for k in self.k], flat, orders)
+        lost = np.isnan(detached(flat)).any(1)
+        if not (self.extrapolate if extrapolate is None else extrapolate):
+            for d, (t, k) in enumerate(zip(knots, self.k, strict=True)):
+                lost |= outside(detached(t)[[k, len(t) - k - 1]], flat[:, d])
+        if lost.any():
+            found = w.where(along_first(w.as_tensor(lost), found.ndim), float("nan"), found)
+        return w.reshape(found, tuple(x.shape[:-1]) + tuple(c.shape[len(knots) :]))
 
 
-FUNCTIONS = (make_interp_spline, splrep, splev, splint)
-CLASSES = (BSpline,)
+FUNCTIONS = (make_interp_spline,)
+CLASSES = (BSpline, NdBSpline) if hasattr(scipy, "NdBSpline") else (BSpline,)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert import dtypes, errors
+from wengert import dtypes
 from wengert._forks import import_late
 from wengert.array_functions.table import detached, holds_tensor, tensor, w
 from wengert.core.tensor import TensorBase
+from wengert.scipy._closures import implicit
 from wengert.scipy._sparse_products import Pattern, solve
 
 scipy: Any = import_late("scipy.interpolate")
@@ -161,19 +162,20 @@ class Piecewise:
 
         return up_to(b) - up_to(a)
 
-    def solve(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the places where the function has a value, as SciPy. There is no derivative."""
-        return self._plain("solve")(*args, **kwargs)
+    def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
+        """Return the places where a function of one value is y. Derivative: that of the implicit function."""
+        if not self._differentiates and not holds_tensor((y,)):
+            return super().solve(y, discontinuity, extrapolate)  # type: ignore[misc]
+        if self.c.ndim > 2:
+            raise NotImplementedError("With tensors, solve and roots are for functions with one value.")
+        plain = scipy.PPoly(detached(double(self.c)), detached(self.x), self._extrapolates(None))
+        places = plain.solve(float(np.asarray(detached(y))), discontinuity, extrapolate)
+        slope = self.derivative()
+        return implicit(lambda x: self(x, 0, True) - y, places, lambda x, _: w.diag(double(slope(x, 0, True))))
 
-    def roots(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the roots, as SciPy. There is no derivative."""
-        return self._plain("roots")(*args, **kwargs)
-
-    def _plain(self, name: str) -> Any:
-        if self._differentiates:
-            raise errors.no_array_of("Tensor that requires grad", f"scipy.interpolate.{type(self).__name__}.{name}",
-                                     "Use wengert.scipy.optimize.root_scalar, whose solutions differentiate.")  # fmt: skip
-        return getattr(super(), name)
+    def roots(self, discontinuity: bool = True, extrapolate: Any = None) -> Any:
+        """Return the roots of a function of one value. Derivative: that of the implicit function."""
+        return self.solve(0, discontinuity, extrapolate)
 
 
 def piecewise(c: Any, breaks: Any, extrapolate: Any, axis: int, differentiates: bool) -> Any:
