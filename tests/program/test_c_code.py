@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import threading
 import time
@@ -384,9 +385,74 @@ def test_auto_compiles_what_runs_often(monkeypatch):
     np.testing.assert_allclose(run(x).tolist(), expected, rtol=0 if HAS_KERNELS else 1e-14)
 
 
+@pytest.mark.slow
+def test_auto_writes_long_programs_a_little_in_each_call(monkeypatch, quick_compiler):
+    monkeypatch.setattr(compiled_module, "RUNS_BEFORE_C", 2)
+    monkeypatch.setattr(compiled_module, "_BETWEEN_LOOKS", 1)
+    monkeypatch.setattr(compiled_module, "_SECONDS_OF_WRITING", 1e-3)
+
+    weight = uniform(4, 4, seed=1)
+
+    @torch.compile
+    def run(x):
+        for _ in range(600):
+            x = (x + 0.1 * (x * x).sum()).tanh() @ weight * 0.3 + 0.1
+        return x
+
+    x = uniform(4)
+    expected = run(x).tolist()
+    writing = 0
+    for _ in range(3000):
+        if "c" in kinds(run):
+            break
+        np.testing.assert_allclose(run(x).tolist(), expected, rtol=1e-12)
+        writing += run.recordings[0].next_look == run.recordings[0].runs + 1
+        time.sleep(0.001)
+    assert "c" in kinds(run) and writing > 20
+    np.testing.assert_allclose(run(x).tolist(), expected, rtol=1e-12)
+
+
+@each("dtype", [np.float32, np.float64])
+def test_products_of_all_shapes(dtype, quick_compiler):
+    """Rows, columns and transposed matrices, with sizes around those of vector registers and of groups of them."""
+    rng = np.random.default_rng(0)
+    shapes = [(1, 5, 1), (1, 50, 50), (50, 50, 1), (3, 7, 2), (4, 64, 65), (17, 3, 33), (5, 70, 9), (16, 40, 130), (2, 1, 3), (1, 9, 300)]
+    pairs = [(rng.uniform(-1, 1, (m, k)).astype(dtype), rng.uniform(-1, 1, (k, n)).astype(dtype)) for m, k, n in shapes]
+
+    def run(*x):
+        found = []
+        for first in range(0, len(x), 4):
+            a, b = x[first].t(), x[first + 3]
+            found += [a @ b, b.t() @ a.t(), a[0] @ b, a @ b[:, 0], a.contiguous() @ b.t().contiguous().t()]
+        return found
+
+    tensors = [torch.tensor(np.ascontiguousarray(y)) for a, b in pairs for y in (a.T, a, b.T, b)]
+    compiled = torch.compile(run, backend="c", fullgraph=True)
+    for _ in range(2):
+        found = compiled(*tensors)
+    assert kinds(compiled) == {"c"}
+    expected = [y for a, b in pairs for y in (a @ b, b.T @ a.T, a[0] @ b, a @ b[:, 0], a @ b)]
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(x.numpy(), y, rtol=1e-13 if dtype == np.float64 else 1e-5, atol=1e-13 if dtype == np.float64 else 1e-5)
+
+
 def test_auto_leaves_large_arrays_and_machines_without_a_compiler_to_the_runner(monkeypatch):
     monkeypatch.setattr(compiled_module, "RUNS_BEFORE_C", 3)
+    with threads(2):
+        check_what_auto_leaves(monkeypatch)
 
+
+@contextlib.contextmanager
+def threads(n):
+    before = torch.get_num_threads()
+    torch.set_num_threads(n)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def check_what_auto_leaves(monkeypatch):
     def run(x):
         for _ in range(10):
             x = x.tanh() * 1.5 - 0.1

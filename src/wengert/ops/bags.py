@@ -186,7 +186,7 @@ _SATURATION = -1.7580993408473766  # limit of selu at minus infinity: -scale * a
 
 
 @nondifferentiable(**_PRIVATE)
-def _keep_mask(xp, x, *, p, dims):
+def _random_mask(xp, x, *, p, dims):
     """Random 1 (probability 1 - p) or 0, of x's size in the first `dims` dimensions, of size 1 in the others."""
     shape = (*x.shape[:dims], *(1,) * (x.ndim - dims))
     drawn = default_generator.uniform_like(x if dims == x.ndim else xp.empty(shape))
@@ -200,7 +200,7 @@ def _alpha_dropout(F: Any, input: Any, p: float, training: bool, inplace: bool, 
         return input
     if p == 1:
         return input.mul_(0.0) if inplace else input * 0.0
-    mask = F._keep_mask(input, p=p, dims=dims)
+    mask = F._random_mask(input, p=p, dims=dims)
     scale = 1 / sqrt((1 - p) * (1 + p * _SATURATION**2))
     shift = ((1 - mask) - p) * (_SATURATION * scale)
     return input.mul_(mask * scale).add_(shift) if inplace else input * (mask * scale) + shift

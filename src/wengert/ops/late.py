@@ -13,7 +13,7 @@ OPERATIONS = {
         "threshold "
     ),
     "attention": "scaled_dot_product_attention",
-    "bags": "_bag_maxima _bag_sums _keep_mask alpha_dropout embedding_bag feature_alpha_dropout",
+    "bags": "_bag_maxima _bag_sums _random_mask alpha_dropout embedding_bag feature_alpha_dropout",
     "bessel": (
         "_airy _bessel_i _bessel_j _bessel_k _bessel_y _large_scaled_i _spherical_j special_airy_ai "
         "special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 special_i0e special_i1 "

@@ -7,7 +7,7 @@ a repeated part, as the steps of an ODE solver, is a short source. Long programs
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wengert.program.c_forms import Access, Cell, accesses_read, c_type
@@ -64,10 +64,11 @@ class Nest:
         return any(y.storage in self.written for y in accesses_read(x))
 
 
-def nests_of(forms: Iterable[Any]) -> list[Nest]:
-    """Return the nests that compute forms in order."""
-    found: list[Nest] = []
-    for x in forms:
+def add_nests(forms: Iterable[Any], found: list[Nest]) -> Iterator[None]:
+    """Add the nests that compute forms in order to a list, in small steps."""
+    for i, x in enumerate(forms):
+        if i % 16 == 0:
+            yield
         for nest in reversed(found[-_WINDOW:]) if _shares_loops(x) else ():
             if nest.takes(x):
                 nest.add(x)
@@ -77,7 +78,6 @@ def nests_of(forms: Iterable[Any]) -> list[Nest]:
                 break
         else:
             found.append(Nest([x]))
-    return found
 
 
 # -- memory ------------------------------------------------------------------------------------------------------------
@@ -158,19 +158,30 @@ def body_of(nest: Nest, memory: Memory) -> Body:
 class Source:
     """The C source of a run of forms: function `name`(memory), where memory[0] is the arena and the others are given.
 
-    helpers: the texts of functions that it calls, by name. body: the text of the rest. The function has no other state, so that it
-    may run on several threads, each with its own arena."""
+    write() makes helpers, the texts of functions that it calls, by name, and body, the text of the rest. The function has no other
+    state, so that it may run on several threads, each with its own arena."""
 
-    def __init__(self, name: str, forms: list[Any], is_given: Any, lines: dict[int, str] | None = None) -> None:
-        self.nests = nests_of(forms)
-        self.memory = Memory(self.nests, is_given)
+    def __init__(self, name: str, forms: list[Any], is_given: Any) -> None:
+        self.name = name
+        self.nests: list[Nest] = []
         self.written: set[Storage] = set()
         self.read: set[Storage] = set()
-        helpers: dict[str, str] = {}
+        self.helpers: dict[str, str] = {}
+        self.body = ""
+        self._forms = forms
+        self._is_given = is_given
+
+    def write(self) -> Iterator[None]:
+        """Write the text, in small steps."""
+        name = self.name
+        yield from add_nests(self._forms, self.nests)
+        self.memory = Memory(self.nests, self._is_given)
+        helpers = self.helpers
         functions: dict[str, str] = {}
         arguments: list[tuple[str, list[tuple[int, int]]]] = []
         types: dict[str, list[str]] = {}
         for nest in self.nests:
+            yield
             body = body_of(nest, self.memory)
             self.written |= set(nest.written)
             self.read |= set(nest.read)
@@ -187,7 +198,6 @@ class Source:
             arguments.append((known, places))
         bodies = [f"static void {known}{text}" for text, known in functions.items()]
         self.n_functions, self.n_calls = len(functions), len(arguments)
-        self.helpers = helpers
         self.body = "\n".join([*bodies, _run(name, arguments, types)])
 
 

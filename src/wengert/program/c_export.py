@@ -39,6 +39,8 @@ class Export:
             self.outputs.append((target.storage, value))
         made = {s for s, _ in self.outputs}
         self.source = Source(f"{name}_run", forms, lambda s: s.kind != form.COMPUTED or s in made)
+        for _ in self.source.write():
+            pass
         self.inputs = [s for s in program.storages if s.kind == form.INPUT]
         self.state = [s for s in self.source.memory.given if s.kind in (form.TENSOR, form.GRAD, form.CONSTANT)]
         for s in (*self.inputs, *self.state):

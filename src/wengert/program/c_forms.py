@@ -23,7 +23,7 @@ from wengert.program.arrays import is_in_order, strides_in_order
 from wengert.program.form import CONSTANT, Instruction, Storage, Value
 from wengert.program.lowering import has_number, kernel_of
 
-LARGEST_PRODUCT = 1 << 15  # multiplications; the runner's kernels do larger products, on several threads
+LARGEST_PRODUCT = 1 << 17  # multiplications; the runner's kernels do larger products, on several threads
 LONGEST_SUM = 4096  # elements of one sum; the runner's kernels add longer rows pairwise
 _C_TYPES = {
     "float32": "float", "float64": "double", "bool": "unsigned char", "int64": "int64_t", "int32": "int32_t", "int16": "int16_t",

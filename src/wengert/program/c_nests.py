@@ -270,7 +270,9 @@ def write_softmax(body: Body, x: Softmax) -> None:
 # -- products ----------------------------------------------------------------------------------------------------------
 
 _ROWS = 4  # rows of x that one pass over y multiplies
-_MOST_COPIED = 2048  # numbers of y that are copied when its columns are not contiguous
+_SUMS = 16  # vectors of sums that grow side by side, where there are 32 vector registers; elsewhere half
+_DOTS = 4  # columns whose sums grow side by side
+_MOST_COPIED = 4096  # numbers of y that are copied when its columns are not contiguous
 
 
 def write_product(body: Body, x: Product) -> None:
@@ -316,58 +318,65 @@ def _multiply(body: Body, x: Product, batch: list[str], indent: int) -> None:
         real = c_type(x.y.dtype)
         body.add(f"{real} panel[{k * n}];", indent)
         y = body.element(x.y, [*batch, "0", "l", "j"])
-        body.add(f"for (int l = 0; l < {k}; l++) for (int j = 0; j < {n}; j++) panel[{n} * l + j] = {y};", indent)
-    width = (64 if native is not None and native.level == "v4" else 32) // x.y.dtype.itemsize
+        body.add(f"for (int j = 0; j < {n}; j++) for (int l = 0; l < {k}; l++) panel[{n} * l + j] = {y};", indent)
     for first, rows in ((0, _ROWS), (m // _ROWS * _ROWS, m % _ROWS)):
         count = m // _ROWS if rows == _ROWS and first == 0 else 1
         if rows == 0 or count == 0:
             continue
         body.add(f"for (int i = {first}; i < {first + rows * count}; i += {rows}) {{", indent)
-        for start, columns, groups in _blocks(n, width, _ROWS if rows == 1 else 1):
-            parts = (n - start) // (columns * groups)
-            body.add(f"for (int c = {start}; c < {start + columns * groups * parts}; c += {columns * groups}) {{", indent + 1)
-            _multiply_block(body, x, batch, rows, (columns, groups), f"panel[{n} * l + %s]" if copied else "", indent + 2)
+        for start, widths, parts in _blocks(n, x.y.dtype, rows):
+            columns = sum(widths)
+            body.add(f"for (int c = {start}; c < {start + columns * parts}; c += {columns}) {{", indent + 1)
+            _multiply_block(body, x, batch, rows, widths, f"panel[{n} * l + %s]" if copied else "", indent + 2)
             body.add("}", indent + 1)
         body.add("}", indent)
 
 
-def _blocks(n: int, width: int, groups: int) -> Iterable[tuple[int, int, int]]:
-    """Yield how n columns are cut: the first column, the width of a group of columns, and how many groups run side by side."""
-    start = 0
-    for columns, count in ((width, groups), (width, 1), (n % width, 1)):
-        if columns and n - start >= columns * count:
-            yield start, columns, count
-            start += (n - start) // (columns * count) * columns * count
+def _blocks(n: int, dtype: Any, rows: int) -> Iterable[tuple[int, list[int], int]]:
+    """Yield how n columns are cut: the first column, widths of groups of columns that run side by side, and how often they follow.
+
+    A group of a row is a vector register. There are enough of them to hide the time that a sum takes to be ready for the next term,
+    and not more than the processor has."""
+    is_wide = native is not None and native.level == "v4"
+    width = (64 if is_wide else 32) // dtype.itemsize
+    most = max((_SUMS if is_wide else _SUMS // 2) // rows, 1)
+    whole, rest = divmod(n, width)
+    blocks = -(-(whole + (rest > 0)) // most)
+    each = -(-whole // blocks)
+    before = max(whole - 1, 0) // max(each, 1)
+    if before:
+        yield 0, [width] * each, before
+    yield before * each * width, [width] * (whole - before * each) + ([rest] if rest else []), 1
 
 
 def _multiply_block(
-    body: Body, x: Product, batch: list[str], rows: int, block: tuple[int, int], copied: str, indent: int
+    body: Body, x: Product, batch: list[str], rows: int, widths: list[int], copied: str, indent: int
 ) -> None:
-    """Write `rows` rows from i on, and block = (columns of a group, groups) columns from c on, of a product."""
+    """Write `rows` rows from i on, and groups of these widths of columns from c on, of a product."""
     k = x.shape[-2]
-    columns, groups = block
     real = c_type(x.y.dtype)
-    names = [(r, g, f"s{r}_{g}") for g in range(groups) for r in range(rows)]
-    for _, _, name in names:
-        body.add(f"{real} {name}[{columns}] = {{0}};", indent)
+    groups = [(g, sum(widths[:g]), columns) for g, columns in enumerate(widths)]
+    for g, _, columns in groups:
+        for r in range(rows):
+            body.add(f"{real} s{r}_{g}[{columns}] = {{0}};", indent)
     body.add(f"for (int l = 0; l < {k}; l++) {{", indent)
     for r in range(rows):
         body.add(f"const {real} a{r} = {body.element(x.x, [*batch, _plus('i', r), 'l', '0'])};", indent + 1)
     fma = _fma(x.y.dtype)
-    for group in range(groups):
+    for g, first, columns in groups:
         body.add(f"for (int j = 0; j < {columns}; j++) {{", indent + 1)
-        column = _plus("(c + j)", group * columns)
+        column = _plus("(c + j)", first)
         y = copied % column if copied else body.element(x.y, [*batch, "0", "l", column])
         body.add(f"const {real} b = {y};", indent + 2)
-        for r, g, name in names:
-            if g == group:
-                body.add(f"{name}[j] = {fma}(a{r}, b, {name}[j]);", indent + 2)
+        for r in range(rows):
+            body.add(f"s{r}_{g}[j] = {fma}(a{r}, b, s{r}_{g}[j]);", indent + 2)
         body.add("}", indent + 1)
     body.add("}", indent)
-    for r, g, name in names:
-        place = [*batch, _plus("i", r), "0", _plus("(c + j)", g * columns)]
-        bias = "" if x.bias is None else f" + {body.element(x.bias, place)}"
-        body.add(f"for (int j = 0; j < {columns}; j++) {body.element(x.out, place)} = {name}[j]{bias};", indent)
+    for g, first, columns in groups:
+        for r in range(rows):
+            place = [*batch, _plus("i", r), "0", _plus("(c + j)", first)]
+            bias = "" if x.bias is None else f" + {body.element(x.bias, place)}"
+            body.add(f"for (int j = 0; j < {columns}; j++) {body.element(x.out, place)} = s{r}_{g}[j]{bias};", indent)
 
 
 def _plus(counter: str, n: int) -> str:
@@ -379,31 +388,47 @@ def _fma(dtype: Any) -> str:
 
 
 def _multiply_by_dots(body: Body, x: Product, batch: list[str], indent: int) -> None:
-    """Write a product as dot products of rows and columns."""
+    """Write a product as dot products of rows and columns, some columns at a time."""
+    if x.shape[-3] > x.shape[-1]:
+        x = _transposed(x)
     *_, m, k, n = x.shape
     dtype = x.y.dtype
-    for counter, size in (("i", m), ("c", n)):
-        body.loop(counter, size, indent)
-        indent += 1
-    joined = f"{_fma(dtype)}({{1}}, {{0}})"
-
-    def term(counters: list[str]) -> str:
-        return f"{body.element(x.x, [*batch, 'i', counters[0], '0'])}, {body.element(x.y, [*batch, '0', counters[0], 'c'])}"
-
     lanes = _lanes(k, dtype)
-    real = c_type(dtype)
+    real, fma = c_type(dtype), _fma(dtype)
     whole = k // lanes * lanes
-    body.add(f"{real} s[{lanes}] = {{0}};", indent)
-    if whole:
-        body.add(f"for (int r = 0; r < {whole}; r += {lanes})", indent)
-        body.add(f"for (int l = 0; l < {lanes}; l++) s[l] = {joined.format('s[l]', term(['(r + l)']))};", indent + 1)
-    if whole < k:
-        body.add(f"for (int r = {whole}; r < {k}; r++) s[0] = {joined.format('s[0]', term(['r']))};", indent)
-    place = [*batch, "i", "0", "c"]
-    bias = "" if x.bias is None else f" + {body.element(x.bias, place)}"
-    total = _tree([f"s[{r}]" for r in range(lanes)], "({0} + {1})")
-    body.add(f"{body.element(x.out, place)} = {total}{bias};", indent)
-    _close(body, indent, indent - 2)
+    body.loop("i", m, indent)
+    for start, columns in ((0, _DOTS), (n // _DOTS * _DOTS, n % _DOTS)):
+        end = n // _DOTS * _DOTS if columns == _DOTS else n
+        if end <= start or columns == 0:
+            continue
+        body.add(f"for (int c = {start}; c < {end}; c += {columns}) {{", indent + 1)
+        names = [(_plus("c", g), f"s{g}") for g in range(columns)]
+        body.add(f"{real} {', '.join([f'{s}[{lanes}] = {{0}}' for _, s in names])};", indent + 2)
+
+        def add_terms(r: str, lane: str, indent: int, names: Any = names) -> None:
+            body.add(f"const {real} a = {body.element(x.x, [*batch, 'i', r, '0'])};", indent)
+            for c, s in names:
+                body.add(f"{s}[{lane}] = {fma}(a, {body.element(x.y, [*batch, '0', r, c])}, {s}[{lane}]);", indent)
+
+        if whole:
+            body.add(f"for (int r = 0; r < {whole}; r += {lanes}) for (int l = 0; l < {lanes}; l++) {{", indent + 2)
+            add_terms("(r + l)", "l", indent + 3)
+            body.add("}", indent + 2)
+        if whole < k:
+            body.add(f"for (int l = 0; l < {k - whole}; l++) {{", indent + 2)
+            add_terms(_plus("l", whole), "l", indent + 3)
+            body.add("}", indent + 2)
+        half = lanes // 2
+        while half:
+            sums = " ".join([f"{s}[l] += {s}[l + {half}];" for _, s in names])
+            body.add(f"for (int l = 0; l < {half}; l++) {{ {sums} }}", indent + 2)
+            half //= 2
+        for c, s in names:
+            place = [*batch, "i", "0", c]
+            bias = "" if x.bias is None else f" + {body.element(x.bias, place)}"
+            body.add(f"{body.element(x.out, place)} = {s}[0]{bias};", indent + 2)
+        body.add("}", indent + 1)
+    body.add("}", indent)
 
 
 WRITERS: dict[Any, Any] = {Cell: write_guarded, Reduction: write_reduction, Softmax: write_softmax, Product: write_product}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from time import perf_counter
 from typing import Any
 
+from wengert.kernels import native
 from wengert.kernels.memory import address_of
 from wengert.program import form
 from wengert.program.arrays import aligned
@@ -16,8 +18,8 @@ from wengert.program.form import Instruction, Storage, Value, values_read
 NAME = "wengert_run"
 _FEWEST = 2  # instructions that are worth a C function
 _WORTH = 8  # instructions with C forms that are worth a C compiler's time
-_MOST = 4000  # instructions that are written as C while the program runs on: 0.1 seconds
-_LARGEST = 1 << 17  # bytes of an array
+_LARGEST = 1 << 17  # bytes of an array, where kernels have several threads
+_LARGEST_ALONE = 1 << 26  # where they have one: Ctrl-C waits for the end of a C function
 
 
 class CFunction:
@@ -42,51 +44,65 @@ def parts_of(x: Instruction) -> list[Instruction]:
     return x.parts if x.kind == form.FUSED else [x]
 
 
-def runs_of(instructions: list[Instruction]) -> Iterator[tuple[list[Instruction], list[Any] | None]]:
-    """Yield instructions without a C form one by one, with None, and runs of the others with their forms."""
-    run: list[Instruction] = []
-    forms: list[Any] = []
-    for x in instructions:
-        found: list[Any] | None = []
-        for part in parts_of(x):
-            more = forms_of(part)
-            found = None if more is None or found is None else found + more
-        if found is not None:
-            run.append(x)
-            forms += found
-            continue
-        if run:
-            yield run, forms
-            run, forms = [], []
-        yield [x], None
-    if run:
-        yield run, forms
-
-
 class Conversion:
     """Instructions whose runs become C functions, while a C compiler works. Values that nothing else reads get no memory outside.
 
-    kept: storages that the program's result is made of. Raises CCompilerError if there is no compiler."""
+    kept: storages that the program's result is made of. only_if_worth: nothing is compiled if a program that runs often does not
+    gain. Raises CCompilerError if there is no compiler."""
 
-    def __init__(self, instructions: list[Instruction], kept: set[Storage]) -> None:
+    def __init__(self, instructions: list[Instruction], kept: set[Storage], only_if_worth: bool = False) -> None:
+        self._instructions = instructions
+        self._kept = kept
         self._parts: list[tuple[list[Instruction], Source | None, str]] = []
-        names: dict[str, str] = {}  # of functions, by their texts
-        helpers: dict[str, str] = {}
-        runs = list(runs_of(instructions))
+        self._forms: list[list[Any] | None] = []  # of each instruction
+        self._only_if_worth = only_if_worth
+        self._work = self._write()
+        self._build: Build | None = None
+        self.is_worth = True  # whether a program that runs often gains; until all forms are known, it may
+
+    def advance(self, seconds: float) -> bool:
+        """Write C for some time. Return whether the C compiler has begun, or it is known that the program does not gain."""
+        end = perf_counter() + seconds
+        return all(perf_counter() <= end for _ in self._work)
+
+    def _write(self) -> Iterator[None]:
+        """Find the forms, write the source, and start the compiler, in small steps."""
+        for i, x in enumerate(self._instructions):
+            self._forms.append(_forms_of_parts(x))
+            if i % 16 == 0:
+                yield
+        self.is_worth = self._gains()
+        yield
+        if self._only_if_worth and not self.is_worth:
+            return
         users: dict[Storage, set[int]] = {}
+        runs = list(_runs_of(self._instructions, self._forms))
         for i, (run, _) in enumerate(runs):
             for part in [y for x in run for y in parts_of(x)]:
                 for v in (*values_read(part), *part.outputs):
                     users.setdefault(v.storage, set()).add(i)
+        yield
+        names: dict[str, str] = {}  # of functions, by their texts
+        helpers: dict[str, str] = {}
         for run, forms in runs:
             if forms is None or sum(len(parts_of(x)) for x in run) < _FEWEST:
                 self._parts.append((run, None, ""))
                 continue
-            source = Source(NAME, forms, lambda s: s.kind != form.COMPUTED or s in kept or len(users[s]) > 1)
+            source = Source(NAME, forms, lambda s: s.kind != form.COMPUTED or s in self._kept or len(users[s]) > 1)
+            yield from source.write()
             helpers.update(source.helpers)
             self._parts.append((run, source, names.setdefault(source.body, f"{NAME}_{len(names)}")))
-        bodies = [body.replace(NAME, name) for body, name in names.items()]
-        self._build = Build(file_of(helpers, bodies)) if names else None
+        if names:
+            self._build = Build(file_of(helpers, [body.replace(NAME, name) for body, name in names.items()]))
+
+    def _gains(self) -> bool:
+        """Whether many instructions have C forms, and arrays are small: the runner's kernels have threads for large ones."""
+        parts = [y for x in self._instructions for y in parts_of(x)]
+        largest = _LARGEST_ALONE if native is None or native.get_num_threads() == 1 else _LARGEST
+        if any(v.storage.nbytes > largest for y in parts for v in (*values_read(y), *y.outputs)):
+            return False
+        n = sum(len(parts_of(x)) for x, forms in zip(self._instructions, self._forms, strict=True) if forms is not None)
+        return n >= max(_WORTH, len(parts) // 2)
 
     def is_ready(self) -> bool:
         """Whether the compiler is done."""
@@ -94,6 +110,8 @@ class Conversion:
 
     def finish(self) -> list[Instruction]:
         """Return the instructions, when the compiler is done. Raises CCompilerError."""
+        for _ in self._work:
+            pass
         library: Any = None if self._build is None else self._build.wait()
         found: list[Instruction] = []
         for run, source, name in self._parts:
@@ -101,15 +119,32 @@ class Conversion:
         return found
 
 
-def is_worth_c(instructions: list[Instruction]) -> bool:
-    """Whether a program that runs often gains by C functions: many instructions have C forms, and arrays are small.
+def _forms_of_parts(x: Instruction) -> list[Any] | None:
+    """Return the forms of all instructions that one stands for; None if one of them has no form."""
+    found: list[Any] = []
+    for part in parts_of(x):
+        more = forms_of(part)
+        if more is None:
+            return None
+        found += more
+    return found
 
-    The kernels of the runner have threads for large arrays."""
-    parts = [y for x in instructions for y in parts_of(x)]
-    values = [v for y in parts for v in (*values_read(y), *y.outputs)]
-    if len(parts) > _MOST or any(v.storage.nbytes > _LARGEST for v in values):
-        return False
-    return sum(forms_of(y) is not None for y in parts) >= max(_WORTH, len(parts) // 2)
+
+def _runs_of(instructions: list[Instruction], forms: list[Any]) -> Iterator[tuple[list[Instruction], list[Any] | None]]:
+    """Yield instructions without a C form one by one, with None, and runs of the others with their forms."""
+    run: list[Instruction] = []
+    found: list[Any] = []
+    for x, more in zip(instructions, forms, strict=True):
+        if more is not None:
+            run.append(x)
+            found += more
+            continue
+        if run:
+            yield run, found
+            run, found = [], []
+        yield [x], None
+    if run:
+        yield run, found
 
 
 def _instruction(source: Source, run: list[Instruction], compiled: Any) -> Instruction:

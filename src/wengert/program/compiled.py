@@ -31,6 +31,7 @@ from wengert.utils._pytree import tree_flatten, tree_unflatten
 
 LIMIT = 16  # recordings of a function
 RUNS_BEFORE_C = 1000  # runs of a recording after which backend="auto" compiles it as C
+_SECONDS_OF_WRITING = 0.01  # in one call; the next ones go on
 _BETWEEN_LOOKS = 50  # runs until it is asked again whether the C compiler is done
 _ATTEMPTS = 2  # recordings that fail before the function runs eagerly for good: the first call may fill caches
 _changing = RLock()
@@ -95,23 +96,28 @@ class Recording:
             self._lock.release()
 
     def improve(self, exact: bool) -> None:
-        """Begin to write the program as C, or use what the C compiler has made. Without a compiler, the runner stays."""
+        """Write the program as C, a little in each call, or use what a compiler has made. Without a compiler, the runner stays."""
         from wengert.program.c_library import CCompilerError
-        from wengert.program.c_steps import Conversion, is_worth_c
+        from wengert.program.c_steps import Conversion
 
         self.next_look = 0
         executable = self.executable
         try:
             if self._conversion is None:
-                if is_worth_c(executable.instructions):
-                    self._conversion = Conversion(executable.instructions, storages_kept(executable.program))
-                    self.next_look = self.runs + _BETWEEN_LOOKS
+                self._conversion = Conversion(executable.instructions, storages_kept(executable.program), True)
+            with without_collector():
+                is_written = self._conversion.advance(_SECONDS_OF_WRITING)
+            if not self._conversion.is_worth:
+                self._conversion = None
+            elif not is_written:
+                self.next_look = self.runs + 1
             elif not self._conversion.is_ready():
                 self.next_look = self.runs + _BETWEEN_LOOKS
             else:
                 improved = Executable(executable.program, exact, self._conversion.finish())
                 with self._lock:
                     self._executable = improved
+                self._conversion = None
         except CCompilerError:
             self._conversion = None
 
