@@ -33,11 +33,19 @@ LOWER = np.array([[2.0, 3.0, 2.5, 4.0], [0.3, -0.4, 0.2, 0.0]])
 Q2, R2 = np.array([[2.0, 0.1], [0.1, 1.0]]), np.eye(2) + 0.1
 S42 = 0.1 * _rng.normal(size=(4, 2))
 STABLE = 0.3 * _rng.normal(size=(4, 4))
+PAIRS = np.array([[1.0, 2.0, 0.3, 0.1], [-3.0, 0.5, -0.2, 0.4], [0.2, 0.1, 3.0, 0.2], [0.1, -0.3, 0.4, 5.0]])
+SHAPE = (scipy.linalg.schur(PAIRS)[0] != 0) * 1.0
+CONJUGATE = np.array([2.0, -2.0, 0.0, 0.0])
 
 
 def spread(x: Any) -> Any:
     """Matrix with a structure that a function asks for, made of an unstructured array."""
     return 0.5 * (x + x.T)
+
+
+def factors(a: Any) -> Any:
+    """A QR decomposition: an argument that has to be one."""
+    return linalg.qr(a, mode="economic")
 
 
 def projector(basis: Any) -> Any:
@@ -98,7 +106,29 @@ ROWS: list[tuple[Any, ...]] = [
     ("orth", lambda f, a: projector(f(a)), M),
     ("funm", lambda f, a: f(a, lambda x: np.exp(x) * x), G), ("funm", lambda f, a: f(a, np.sin), C), ("funm", lambda f, a: f(a, np.sqrt), -G),
     ("schur", lambda f, a: [abs(x) for x in f(a, output="complex")], A), ("schur", lambda f, a: abs(f(a)[1]), G), ("schur", lambda f, a: abs(f(a)[0]), C),
-    ("hessenberg", lambda f, a: f(a, calc_q=True), A), ("hessenberg", lambda f, a: f(a), B[:2]),
+    ("schur", lambda f, a: f(a), PAIRS), ("schur", lambda f, a: abs(f(a)[0]), PAIRS[:2, :2].copy()),
+    ("rsf2csf", lambda f, t, z: [abs(x) ** 2 for x in f(t * SHAPE, z)], *scipy.linalg.schur(PAIRS)),
+    ("qz", lambda f, a, b: [abs(x) for x in f(a, b, output="complex")], A, S), ("qz", lambda f, a, b: f(a, b), G, S),
+    ("qz", lambda f, a, b: [abs(x) for x in f(a, b)], C, H), ("ordqz", lambda f, a, b: f(a, b, "ouc"), G, S),
+    ("ordqz", lambda f, a, b: [abs(x) for x in f(a, b, output="complex")], A, S),
+    ("cdf2rdf", lambda f, v: f(np.array([1 + 2j, 1 - 2j, 3.0, 4.0]), v), C), ("cdf2rdf", lambda f, w: f(w + 1j * CONJUGATE, A), V),
+    ("cdf2rdf", lambda f, w, v: f(w, v), np.array([V[:2], R[:2]]), np.array([Q2, R2])),
+    ("matrix_balance", lambda f, a: (f(a)[0] ** 2, f(a)[1]), A * [[1, 100, 10000, 1]]), ("matrix_balance", lambda f, a: f(a, separate=True)[0] ** 2, np.triu(A)),
+    ("expm_cond", lambda f, a: f(a), STABLE[:3, :3].copy()), ("fiedler_companion", lambda f, a: f(a), np.append(V, R)),
+    ("fiedler_companion", lambda f, a: f(a), V), ("fiedler_companion", lambda f, a: f(a), V[:2]),
+    ("clarkson_woodruff_transform", lambda f, a: f(a, 3, 0), M),
+    *[("qr_multiply", lambda f, a, c, k=k: f(a, c, **k), a, c) for a, c, k in (
+        (A, B.T, {}), (A, B, {"mode": "left"}), (M, W[:, :5], {}), (M, W[:, 0], {"mode": "left"}), (A, B.T, {"pivoting": True}), (C, B.T, {"conjugate": True}),
+    )],
+    *[("qr_insert", lambda f, a, u, k=k, axis=axis: f(*factors(a), u, k, axis), m, u) for m, u, k, axis in (
+        (M, W[0, :3], 1, "row"), (M, M[:, 1] ** 2, 2, "col"), (W, W[0, :5] ** 2, 1, "row"), (M, M[:2] ** 2, -1, "row"),
+    )],
+    *[("qr_delete", lambda f, a, k=k, axis=axis, p=p: f(*factors(a), k, p, axis), m) for m, k, p, axis in (
+        (M, 1, 1, "row"), (W.T, 1, 1, "col"), (A, 0, 2, "row"),
+    )],
+    ("qr_update", lambda f, a, u, v: f(*factors(a), u, v), M, W[0], R[:3]),
+    ("qr_update", lambda f, a, u, v: f(*factors(a), u, v), A, B, B[::-1] ** 2),
+    ("hessenberg", lambda f, a: f(a, calc_q=True), A), ("hessenberg", lambda f, a: f(a, calc_q=True), C), ("hessenberg", lambda f, a: f(a), B[:2]),
     ("subspace_angles", lambda f, a, b: f(a, b), M[:, :2], M[:, 1:] ** 2), ("orthogonal_procrustes", lambda f, a, b: f(a, b), M, M[::-1] ** 2),
     ("expm", lambda f, a: f(a), STABLE), ("expm", lambda f, a: f(a), 0.2 * C), ("logm", lambda f, a: f(a), G), ("sqrtm", lambda f, a: f(a), S),
     ("sqrtm", lambda f, a: f(a), np.diag([1.0, -2.0, 3.0]) + 0.1), ("signm", lambda f, a: f(a), G - 2.5 * np.eye(4)),
@@ -162,8 +192,14 @@ def test_bad_input_is_refused():
         linalg.solve(x, V, assume_a="round")
     with pytest.raises(ValueError, match="lower and upper diagonals"):
         linalg.solve_banded((1, 1), x, V)
-    with pytest.raises(RuntimeError, match=r"scipy\.linalg\.rsf2csf has no derivative here.*Use eig"):
-        linalg.rsf2csf(x, x)
+    with pytest.raises(RuntimeError, match=r"scipy\.linalg\.cossin has no derivative here.*stay unitary"):
+        linalg.cossin(x, 2, 2)
+    with pytest.raises(NotImplementedError, match="economic"):
+        linalg.qr_update(*scipy.linalg.qr(M), wengert.ones(5, dtype=wengert.float64, requires_grad=True), R[:3])
+    with pytest.raises(NotImplementedError, match="output='complex'"):
+        linalg.qz(wengert.tensor(PAIRS, requires_grad=True), np.eye(4))
+    with pytest.raises(ValueError, match="zero"):
+        linalg.fiedler_companion(0 * x[0])
     with pytest.raises(wengert.errors.ArgumentError, match=r"scipy\.linalg\.qr cannot be called"):
         linalg.qr(x, mode="raw")
     found = linalg.qr(wengert.tensor(A), mode="raw")  # not differentiated: SciPy's function runs
@@ -199,7 +235,7 @@ def test_schur_forms_and_bases():
     (slope,) = grad(product.real[1, 2], a)
     np.testing.assert_allclose(slope.numpy(), np.eye(4)[1][:, None] * np.eye(4)[2], atol=1e-12)
     with pytest.raises(NotImplementedError, match="output='complex'"):
-        linalg.schur(wengert.tensor([[1.0, 2.0], [-3.0, 0.5]], requires_grad=True))
+        linalg.schur(wengert.tensor([[1.0, 2.0], [-2.0, 1.0]], requires_grad=True))
     with pytest.raises(wengert.errors.ArgumentError, match="cannot be called with these settings"):
         linalg.schur(a, sort="lhp")
     basis = linalg.null_space(wengert.tensor(W, requires_grad=True))

@@ -74,6 +74,24 @@ def companion(a):
     return _w.cat([(-a[1:] / a[0])[None], _w.eye(a.numel() - 2, a.numel() - 1, dtype=a.dtype)])
 
 
+def fiedler_companion(a):
+    """Fiedler's companion matrix, with five diagonals, of the polynomial with the coefficients a, the highest first."""
+    (a,) = operands(a)
+    if a.ndim != 1:
+        return NotImplemented
+    if a.numel() <= 2:
+        return (-a[1:] / a[0])[:, None] if a.numel() == 2 else a[:0]
+    if a[0] == 0:
+        raise ValueError("Leading coefficient is zero.")
+    n = a.numel() - 1
+    places = np.full((n, n), -1)  # of 1 at the end, and of the coefficients
+    places[range(3, n, 2), range(1, n - 2, 2)] = places[range(0, n - 2, 2), range(2, n, 2)] = places[1, 0] = n
+    places[range(2, n, 2), range(1, n - 1, 2)] = range(2, n, 2)
+    places[range(0, n - 1, 2), range(1, n, 2)] = range(1, n, 2)
+    places[0, 0] = 0
+    return placed(_w.cat([-a[1:] / a[0], _w.ones(1, dtype=a.dtype)]), places)
+
+
 def leslie(f, s):
     """Leslie matrix of fecundities f: (n,) and survivals s: (n - 1,)."""
     f, s = operands(f, s)
@@ -159,7 +177,7 @@ def solve_circulant(c, b, singular="raise", tol=None, caxis=-1, baxis=0, outaxis
 def register(module: Submodule) -> None:
     """Register the functions of this module."""
     for function in (
-        toeplitz, hankel, circulant, companion, leslie, fiedler, convolution_matrix, diagsvd, block_diag, khatri_rao,
-        solve_toeplitz, matmul_toeplitz, solve_circulant,
+        toeplitz, hankel, circulant, companion, fiedler_companion, leslie, fiedler, convolution_matrix, diagsvd, block_diag,
+        khatri_rao, solve_toeplitz, matmul_toeplitz, solve_circulant,
     ):  # fmt: skip
         module.differentiates()(function)

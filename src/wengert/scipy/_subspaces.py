@@ -1,4 +1,4 @@
-"""Bases of subspaces and decompositions that are not unique, of scipy.linalg: SciPy's choice, with derivatives."""
+"""Bases of subspaces, and functions of matrices by their eigenvectors, of scipy.linalg."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from wengert.array_functions.table import detached, linalg as _ours, w as _w
 from wengert.ops.faces import tensor_face
 from wengert.scipy._closures import with_values
-from wengert.scipy._frame import Submodule, matched, operands
+from wengert.scipy._frame import Submodule, operands
 
 _F: Any = tensor_face
 _scipy: Any = None
@@ -61,53 +61,9 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
     return found if disp else (found, 0.0)
 
 
-def schur(
-    a: Any, output: str = "real", lwork: Any = None, overwrite_a: bool = False, sort: Any = None, check_finite: bool = True
-) -> Any:  # fmt: skip
-    """Schur form T and unitary Z with a = Z T Z^H. Derivative: for matrices whose eigenvalues, the diagonal of T, are different.
-
-    The columns of Z come from the eigenvectors, in the order of SciPy's T. Each is orthogonal to its own derivative. A real T with
-    blocks, which stand for pairs of complex eigenvalues, has no derivative: use output="complex"."""
-    if sort is not None:
-        return NotImplemented
-    triangle, unitary = _scipy.schur(detached(a), output, check_finite=check_finite)
-    (a,) = operands(a)
-    if not np.iscomplexobj(triangle) and np.any(np.diag(triangle, -1)):
-        raise NotImplementedError("A real Schur form with complex eigenvalues has no derivative. Hint: use output='complex'.")
-    values, vectors = _ours.eig(a)
-    order = matched(detached(values), np.diag(triangle))
-    vectors = vectors[:, order] if np.iscomplexobj(triangle) else vectors[:, order].real
-    Z = _ours.qr(vectors)[0]
-    overlap = _w.sum(_w.as_tensor(unitary.conj()) * Z, 0)
-    Z = Z * (overlap.conj() / _w.abs(overlap))
-    return with_values(_w.matmul(_w.matmul(Z.mH, a.to(Z.dtype)), Z), triangle), with_values(Z, unitary)
-
-
-def hessenberg(a: Any, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """Hessenberg form H of a real matrix, and Q with a = Q H Q^T if calc_q, by Householder's reflections as LAPACK's."""
-    theirs = _scipy.hessenberg(detached(a), True, check_finite=check_finite)
-    (H,) = operands(a)
-    if H.is_complex():
-        return NotImplemented
-    n = H.shape[0]
-    Q = _w.eye(n, dtype=H.dtype)
-    for k in range(n - 2):
-        x = H[k + 1 :, k]
-        if not np.any(detached(x)[1:]):
-            continue
-        first = np.zeros(n - k - 1)
-        first[0] = -1.0 if detached(x)[0] >= 0 else 1.0
-        v = x - _ours.vector_norm(x) * _w.as_tensor(first).to(H.dtype)
-        v = _w.cat([_w.zeros(k + 1, dtype=H.dtype), v / _ours.vector_norm(v)])
-        reflection = _w.eye(n, dtype=H.dtype) - 2 * v[:, None] * v
-        H, Q = _w.matmul(_w.matmul(reflection, H), reflection), _w.matmul(Q, reflection)
-    H = with_values(_w.triu(H, -1), theirs[0])
-    return (H, with_values(Q, theirs[1])) if calc_q else H
-
-
 def register(module: Submodule) -> None:
     """Register the functions of this module."""
     global _scipy
     _scipy = module.scipy
-    for function in (null_space, orth, funm, schur, hessenberg):
+    for function in (null_space, orth, funm):
         module.differentiates()(function)

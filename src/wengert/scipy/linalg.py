@@ -13,7 +13,7 @@ import numpy as np
 from wengert.array_functions.table import detached, linalg as _ours, w as _w
 from wengert.ops.faces import tensor_face
 from wengert.ops.matrix_equations import transposed_bands
-from wengert.scipy import _equations, _structured, _subspaces
+from wengert.scipy import _decompositions, _equations, _structured, _subspaces
 from wengert.scipy._frame import Submodule as _Submodule, matched, operands
 
 _F: Any = tensor_face
@@ -22,6 +22,7 @@ __getattr__, __dir__ = _module.lookups()
 _structured.register(_module)
 _equations.register(_module)
 _subspaces.register(_module)
+_decompositions.register(_module)
 
 
 def _finite(check: bool, *values: Any) -> None:
@@ -583,5 +584,4 @@ _TABLES = """
     issymmetric pascal
 """
 _module.constant("The result is a condition, a size or a table of numbers.", *_TABLES.split())
-_module.refuse("Use eig or eigh.", "qz", "ordqz", "rsf2csf", "cdf2rdf", "cossin")
-_module.refuse("Use qr.", "qr_delete", "qr_insert", "qr_multiply", "qr_update")
+_module.refuse("It takes matrices that stay unitary: use svd of a block.", "cossin")
