@@ -23,6 +23,7 @@ RULES_TESTED_BY_HAND = {
     "_to_device": "tests/core/test_devices.py",
     "alias": "tests/parity/test_overrides.py",
     "_cholesky": "tests/explicit/test_linalg.py",
+    "_normal_log_density": "tests/hips/test_scipy.py",
     "_cofactors": "tests/explicit/test_linalg.py",
     "_second_cofactors": "tests/explicit/test_linalg.py",
     "_nll_loss": "tests/explicit/test_nn.py",

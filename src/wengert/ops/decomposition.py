@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log, pi
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,17 @@ from wengert.kernels.memory import new_array, triangle
 from wengert.ops.blas import batched_product
 from wengert.ops.householder import apply_reflections, check_reflections
 from wengert.ops.indices import raw
-from wengert.ops.matrices import adjoint, check_lu_pivots, check_matrix, check_square, each_matrix, identity_like, lapack_function
+from wengert.ops.matrices import (
+    adjoint,
+    check_lu_pivots,
+    check_matrix,
+    check_square,
+    cholesky_cotangent,
+    cholesky_factor,
+    each_matrix,
+    identity_like,
+    lapack_function,
+)
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -110,6 +121,43 @@ def linalg_solve_triangular(F, A, B, *, upper, left=True, unitriangular=False):
 
     Derivative: G = A^-H @ ct in B, the triangle of -G @ X^H in A. If not left, G = ct @ A^-H and -X^H @ G."""
     return F._solve_triangular(A, B, upper=upper, left=left, unitriangular=unitriangular)
+
+
+# -- density of the multivariate normal distribution ---------------------------------------------------------------------
+
+
+@general(outputs=("density", "L", "solved"), **_PRIVATE)
+def _normal_log_density(xp, x, cov):
+    """Logarithm of the density of the normal distribution with mean 0, the Cholesky factor L of cov, and cov^-1 @ x.
+
+    x: (..., n). cov: (n, n), positive definite; only its symmetric part counts. Returns density: (...), L: (n, n), solved: (..., n).
+
+    Derivative of the density: -ct * solved in x, (sum of ct * solved @ solved^T - sum of ct * cov^-1) / 2 in cov."""
+    L = cholesky_factor(xp, 0.5 * (cov + cov.T))
+    right = x.reshape(-1, x.shape[-1]).T
+    white = solve_left(xp, L, right, False, False)
+    solved = solve_left(xp, L.T, white, True, False).T.reshape(x.shape)
+    log_scale = xp.log(L.diagonal()).sum() + 0.5 * (len(L) * log(2 * pi))
+    return -0.5 * (white * white).sum(axis=0).reshape(x.shape[:-1]) - log_scale, L, solved
+
+
+@_normal_log_density.vjp("x", "cov")
+def _(F, ct, L, solved):
+    ct, of_L, of_solved = ct
+    n = L.shape[-1]
+    rows, left, of_x, of_cov = F.reshape(solved, shape=(-1, n)), None, None, None
+    if of_solved is not None:
+        of_x = F.cholesky_solve(F.reshape(of_solved, shape=(-1, n)).T, L).T
+        of_cov = -F.matmul(of_x.T, rows)
+    if ct is not None:
+        weighted = F.reshape(ct, shape=(-1, 1)) * rows
+        of_x = -weighted if of_x is None else of_x - weighted
+        outer = 0.5 * (F.matmul(weighted.T, rows) - F.sum(ct) * F.cholesky_inverse(L))
+        of_cov = outer if of_cov is None else of_cov + outer
+    if of_L is not None:
+        through_L = cholesky_cotangent(F, of_L, L)
+        of_cov = through_L if of_cov is None else of_cov + through_L
+    return (None if of_x is None else F.reshape(of_x, shape=solved.shape)), 0.5 * (of_cov + of_cov.T)
 
 
 # -- QR ----------------------------------------------------------------------------------------------------------------

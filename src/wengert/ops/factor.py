@@ -8,7 +8,17 @@ from typing import Any
 
 from wengert import dtypes, errors, return_types
 from wengert.ops.dims import as_dims, normalize_dim
-from wengert.ops.matrices import adjoint, check_square, finite_part, first_failing, identity_like, zero_pivot
+from wengert.ops.matrices import (
+    adjoint,
+    batch_element,
+    check_square,
+    cholesky_cotangent,
+    cholesky_factor,
+    finite_part,
+    first_failing,
+    identity_like,
+    zero_pivot,
+)
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.values import number_of
 
@@ -36,14 +46,9 @@ def linalg_inv(xp, A):
     except xp.linalg.LinAlgError:
         batch, order = first_failing(xp, A, zero_pivot)
         raise errors.SingularMatrixError(
-            f"linalg.inv: {_batch_element(batch)}The diagonal element {order} is zero, the inversion could not be completed "
+            f"linalg.inv: {batch_element(batch)}The diagonal element {order} is zero, the inversion could not be completed "
             "because the input matrix is singular."
         ) from None
-
-
-def _batch_element(batch: int | None) -> str:
-    """Prefix of a message about one matrix of a batch. Empty if batch is None."""
-    return "" if batch is None else f"(Batch element {batch}): "
 
 
 @linalg_inv.vjp("A")
@@ -276,35 +281,12 @@ def linalg_cholesky(F, A, *, upper=False):
 @general(node="LinalgCholeskyExBackward0", **_PRIVATE)
 def _cholesky(xp, A):
     """linalg_cholesky, lower."""
-    check_square("linalg.cholesky", A)
-    try:
-        return xp.linalg.cholesky(A)
-    except xp.linalg.LinAlgError:
-        batch, order = first_failing(xp, A, lambda matrix: _first_indefinite_minor(xp, matrix))
-        raise errors.SingularMatrixError(
-            f"linalg.cholesky: {_batch_element(batch)}The factorization could not be completed because the input is not "
-            f"positive-definite (the leading minor of order {order} is not positive-definite)."
-        ) from None
-
-
-def _first_indefinite_minor(xp: Any, matrix: Any) -> int:
-    """Order of the first leading minor of a matrix that is not positive definite, or 0."""
-    for n in range(1, len(matrix) + 1):
-        try:
-            xp.linalg.cholesky(matrix[:n, :n])
-        except xp.linalg.LinAlgError:
-            return n
-    return 0
+    return cholesky_factor(xp, A)
 
 
 @_cholesky.vjp("A")
 def _(F, ct, out):
-    product = F.matmul(adjoint(F, out), ct)
-    inner = 0.5 * (F.tril(product, diagonal=0) + F.tril(product, diagonal=-1))
-    upper = {"upper": True, "left": True, "unitriangular": False}
-    left = F._solve_triangular(adjoint(F, out), inner, **upper)
-    found = adjoint(F, F._solve_triangular(adjoint(F, out), adjoint(F, left), **upper))
-    return 0.5 * (found + adjoint(F, found))
+    return cholesky_cotangent(F, ct, out)
 
 
 @_cholesky.jvp("A")

@@ -39,8 +39,9 @@ OPERATIONS = {
     ),
     "ctc": "_ctc_loss ctc_loss",
     "decomposition": (
-        "_eye_like _lu _lu_factor _no_elements _permutation _qr _solve_triangular linalg_householder_product "
-        "linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve linalg_qr linalg_solve_triangular "
+        "_eye_like _lu _lu_factor _no_elements _normal_log_density _permutation _qr _solve_triangular "
+        "linalg_householder_product linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve linalg_qr "
+        "linalg_solve_triangular "
     ),
     "distance": "_cdist _is_nonzero _magnitude_equals _pdist _sign cdist pairwise_distance pdist",
     "eigen": (

@@ -39,6 +39,44 @@ def first_failing(xp: Any, x: Any, fails: Any) -> tuple[int | None, int]:
     return None, 1
 
 
+def batch_element(batch: int | None) -> str:
+    """Prefix of a message about one matrix of a batch. Empty if batch is None."""
+    return "" if batch is None else f"(Batch element {batch}): "
+
+
+def cholesky_factor(xp: Any, A: Any) -> Any:
+    """Return the lower Cholesky factor of each matrix. Raises SingularMatrixError if a matrix is not positive definite."""
+    check_square("linalg.cholesky", A)
+    try:
+        return xp.linalg.cholesky(A)
+    except xp.linalg.LinAlgError:
+        batch, order = first_failing(xp, A, lambda matrix: _first_indefinite_minor(xp, matrix))
+        raise errors.SingularMatrixError(
+            f"linalg.cholesky: {batch_element(batch)}The factorization could not be completed because the input is not "
+            f"positive-definite (the leading minor of order {order} is not positive-definite)."
+        ) from None
+
+
+def _first_indefinite_minor(xp: Any, matrix: Any) -> int:
+    """Order of the first leading minor of a matrix that is not positive definite, or 0."""
+    for n in range(1, len(matrix) + 1):
+        try:
+            xp.linalg.cholesky(matrix[:n, :n])
+        except xp.linalg.LinAlgError:
+            return n
+    return 0
+
+
+def cholesky_cotangent(F: Any, ct: Any, L: Any) -> Any:
+    """Return the cotangent of a matrix, given that of its Cholesky factor L."""
+    product = F.matmul(adjoint(F, L), ct)
+    inner = 0.5 * (F.tril(product, diagonal=0) + F.tril(product, diagonal=-1))
+    upper = {"upper": True, "left": True, "unitriangular": False}
+    left = F._solve_triangular(adjoint(F, L), inner, **upper)
+    found = adjoint(F, F._solve_triangular(adjoint(F, L), adjoint(F, left), **upper))
+    return 0.5 * (found + adjoint(F, found))
+
+
 def zero_pivot(matrix: Any) -> int:
     """Number of the first zero pivot of the LU factors, counted from 1; 0 if no pivot is zero."""
     return max(0, int(lapack_function("getrf", matrix.dtype)(matrix)[2]))

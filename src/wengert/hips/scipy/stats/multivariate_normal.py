@@ -10,7 +10,9 @@ from wengert.array_functions.table import promoted, tensor, w
 from wengert.hips.boxes import value_of
 from wengert.hips.doors import door
 from wengert.hips.scipy._doors import formula
+from wengert.ops.faces import tensor_face
 
+_F: Any = tensor_face
 _LOG_2PI = log(2 * pi)
 
 
@@ -21,20 +23,17 @@ def logpdf(x, mean=None, cov=1, allow_singular=False):
     allow_singular: use the pseudoinverse of cov. Otherwise LinAlgError is raised if cov is not positive definite. The derivative
     in cov is that of the symmetric part of cov."""
     x, mean, cov = _arranged(x, mean, cov)
-    n = cov.shape[-1]
     off = x - mean
     if allow_singular:
+        cov = _symmetric(cov)
         rank, log_det = _rank_and_log_det(cov)
         squares = ((off @ _linalg.pinv(cov, hermitian=True)) * off).sum(-1)
         return -0.5 * (rank * _LOG_2PI + log_det + squares)
-    factor = w.cholesky(cov)
-    solved = _linalg.solve_triangular(factor, off.reshape(-1, n).T, upper=False)
-    squares = (solved * solved).sum(0).reshape(off.shape[:-1])
-    return -0.5 * (n * _LOG_2PI + squares) - w.log(w.diagonal(factor)).sum()
+    return _F._normal_log_density(off, cov)[0]
 
 
 def _arranged(x: Any, mean: Any, cov: Any) -> list[Any]:
-    """Return x, mean and cov as tensors of SciPy's shapes: (..., n), (n,) and (n, n). The covariance is made symmetric."""
+    """Return x, mean and cov as tensors of SciPy's shapes: (..., n), (n,) and (n, n)."""
     cov = tensor(cov)
     n = max(cov.shape[-1] if cov.ndim else 1, np.size(value_of(mean)) if mean is not None else 1)
     mean = tensor(np.zeros(n) if mean is None else mean).reshape(-1)
@@ -45,7 +44,11 @@ def _arranged(x: Any, mean: Any, cov: Any) -> list[Any]:
     x = tensor(x)
     if x.ndim == 0 or (x.ndim == 1 and n == 1):
         x = x[..., None]
-    return promoted(x, mean, 0.5 * (cov + cov.T))
+    return promoted(x, mean, cov)
+
+
+def _symmetric(cov: Any) -> Any:
+    return 0.5 * (cov + cov.T)
 
 
 def _rank_and_log_det(cov: Any) -> tuple[int, Any]:
@@ -65,5 +68,5 @@ def pdf(x, mean=None, cov=1, allow_singular=False):
 @formula("multivariate_normal")
 def entropy(mean=None, cov=1):
     """Entropy. It depends on cov alone."""
-    cov = _arranged(0.0, mean, cov)[2]
+    cov = _symmetric(_arranged(0.0, mean, cov)[2])
     return 0.5 * (cov.shape[-1] * (1 + _LOG_2PI) + w.logdet(cov))
