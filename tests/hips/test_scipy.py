@@ -4,13 +4,16 @@ import importlib
 
 import numpy as onp
 import pytest
+from scipy import stats as scipy_stats
 
 import wengert
 from loops import each
 
 pytest.importorskip("autograd")
 
+from wengert.autograd import gradcheck, gradgradcheck
 from wengert.hips.test_util import check_grads
+from wengert.ops.faces import tensor_face
 
 X = onp.array([0.3, 1.2, 0.8])
 COV = onp.array([[2.0, 0.3, 0.1], [0.3, 1.5, -0.2], [0.1, -0.2, 1.1]])
@@ -40,6 +43,20 @@ def test_densities_have_the_values_and_gradients_of_hips(name):
     for theirs, ours in zip(expected, found):
         assert onp.shape(ours) == onp.shape(theirs)
         onp.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+
+
+@each("shape", [(3,), (4, 3), (2, 1, 3)])
+def test_all_results_of_the_normal_density_have_two_derivatives(shape):
+    rs = onp.random.RandomState(3)
+    x = wengert.tensor(rs.randn(*shape), requires_grad=True)
+    cov = wengert.tensor(COV + onp.triu(rs.rand(3, 3)) / 10, requires_grad=True)  # the symmetric part counts
+    density, factor, solved = tensor_face._normal_log_density(x, cov)
+    symmetric = (cov.detach().numpy() + cov.detach().numpy().T) / 2
+    onp.testing.assert_allclose(density.detach(), scipy_stats.multivariate_normal.logpdf(x.detach().numpy(), onp.zeros(3), symmetric))
+    onp.testing.assert_allclose(factor.detach(), onp.linalg.cholesky(symmetric))
+    onp.testing.assert_allclose(symmetric @ solved.detach().numpy()[..., None], x.detach().numpy()[..., None])
+    assert gradcheck(tensor_face._normal_log_density, (x, cov), check_forward_ad=True)
+    assert gradgradcheck(tensor_face._normal_log_density, (x, cov))
 
 
 def test_poisson_in_its_mean():
