@@ -52,7 +52,8 @@ def test_all_results_of_the_normal_density_have_two_derivatives(shape):
     cov = wengert.tensor(COV + onp.triu(rs.rand(3, 3)) / 10, requires_grad=True)  # the symmetric part counts
     density, factor, solved = tensor_face._normal_log_density(x, cov)
     symmetric = (cov.detach().numpy() + cov.detach().numpy().T) / 2
-    onp.testing.assert_allclose(density.detach(), scipy_stats.multivariate_normal.logpdf(x.detach().numpy(), onp.zeros(3), symmetric))
+    expected = scipy_stats.multivariate_normal.logpdf(x.detach().numpy(), onp.zeros(3), symmetric)
+    onp.testing.assert_allclose(density.detach(), onp.reshape(expected, shape[:-1]))
     onp.testing.assert_allclose(factor.detach(), onp.linalg.cholesky(symmetric))
     onp.testing.assert_allclose(symmetric @ solved.detach().numpy()[..., None], x.detach().numpy()[..., None])
     assert gradcheck(tensor_face._normal_log_density, (x, cov), check_forward_ad=True)

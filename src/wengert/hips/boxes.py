@@ -55,8 +55,8 @@ class Box:
 def value_of(x: Any) -> Any:
     """Return x with boxes and tensors replaced by their values, also in tuples, lists and dicts. 0-d values are NumPy's scalars."""
     if isinstance(x, TensorBase):
-        if not x._array.ndim and not x._requires_grad:
-            return x._array[()]
+        if x._view is None and not x._requires_grad and type(x._array) is np.ndarray:
+            return x._array.view() if x._array.ndim else x._array[()]
         array = x.numpy(force=True)  # type: ignore[attr-defined]  # a TensorBase is a Tensor
         return array if array.ndim else array[()]
     if isinstance(x, Box):

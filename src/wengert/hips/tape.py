@@ -151,8 +151,8 @@ class Recorded:
         self._is_kept = bool(tensors) and len(tensors) == len(leaves) and all(t.requires_grad for t in tensors)
         keep = self._outer and recording
         self._leads_outside = keep and (self._is_kept or leads_outside(self._outputs, self._tensors))
-        # Whether a pull-back goes from one array to one array, and is not recorded.
-        self._is_plain = not self._outer and type(output) is type(self._variables[0]) is ArrayBox and self._form is None
+        # Whether a pull-back goes from one array to one array.
+        self._is_plain = type(output) is type(self._variables[0]) is ArrayBox and self._form is None
         for found in self._outputs:
             if found.requires_grad:
                 break
@@ -179,11 +179,14 @@ class Recorded:
 
     def pull_back(self, cotangent: Any, retain_graph: bool = True) -> Any:
         """Return the cotangent of the argument, in its structure, given that of the output."""
-        if self._is_plain and not _depth.value:  # the steps below, without lists
+        if self._is_plain and not ((self._outer or _depth.value) and grad_enabled()):  # the steps below, without lists
             root: Any = gradient_edge(self.output)
             target: Any = gradient_edge(self._variables[0])
             plain: Any = run_backward([root], [_seed(cotangent, self.output)], retain_graph, False, [target], False)
-            return self._gradient(self._variables[0], plain[0], False)
+            gradient = plain[0]
+            if gradient is None:
+                return np.zeros_like(self._variables[0]._array)[()]
+            return boxed(_conjugate(gradient))
         seeds = [cotangent] if self._output_form is None else tree_flatten(cotangent)[0]
         roots: Any = []
         handed = []

@@ -38,6 +38,8 @@ def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
     unary_operator(fun, x, ...) becomes operator(fun, argnum=0, ...), which returns a function of the arguments of fun.
     """
 
+    operator = get_name(unary_operator)
+
     @wraps(unary_operator)
     def nary_operator(fun: Any, argnum: Any = 0, *operator_args: Any, **operator_kwargs: Any) -> Any:
         assert type(argnum) in (int, tuple, list), argnum
@@ -63,11 +65,11 @@ def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
             x = args[argnum] if single else tuple([args[i] for i in argnum])
             return unary_operator(unary_f, x, *operator_args, **operator_kwargs)
 
-        operator = get_name(unary_operator)
-        doc = (
-            "    {op} of function {fun} with respect to argument number {argnum}. Takes the\n"
-            "    same arguments as {fun}, and returns the {op}.\n"
+        nary_f.__name__ = f"{operator}_of_{name}_wrt_argnum_{argnum}"
+        nary_f.__doc__ = (
+            f"    {operator} of function {name} with respect to argument number {argnum}. Takes the\n"
+            f"    same arguments as {name}, and returns the {operator}.\n"
         )
-        return wraps(fun, "{op}_of_{fun}_wrt_argnum_{argnum}", doc, op=operator, argnum=argnum)(nary_f)
+        return nary_f
 
     return nary_operator

@@ -130,7 +130,8 @@ def linalg_solve_triangular(F, A, B, *, upper, left=True, unitriangular=False):
 def _normal_log_density(xp, x, cov):
     """Logarithm of the density of the normal distribution with mean 0, the Cholesky factor L of cov, and cov^-1 @ x.
 
-    x: (..., n). cov: (n, n), positive definite; only its symmetric part counts. Returns density: (...), L: (n, n), solved: (..., n).
+    x: (..., n). cov: (n, n), positive definite; only its symmetric part counts. Returns a density of shape (...), L of shape (n, n)
+    and the solution of shape (..., n).
 
     Derivative of the density: -ct * solved in x, (sum of ct * solved @ solved^T - sum of ct * cov^-1) / 2 in cov."""
     L = cholesky_factor(xp, 0.5 * (cov + cov.T))
@@ -145,14 +146,14 @@ def _normal_log_density(xp, x, cov):
 def _(F, ct, L, solved):
     ct, of_L, of_solved = ct
     n = L.shape[-1]
-    rows, left, of_x, of_cov = F.reshape(solved, shape=(-1, n)), None, None, None
+    vectors, of_x, of_cov = F.reshape(solved, shape=(-1, n)), None, None
     if of_solved is not None:
         of_x = F.cholesky_solve(F.reshape(of_solved, shape=(-1, n)).T, L).T
-        of_cov = -F.matmul(of_x.T, rows)
+        of_cov = -F.matmul(of_x.T, vectors)
     if ct is not None:
-        weighted = F.reshape(ct, shape=(-1, 1)) * rows
+        weighted = F.reshape(ct, shape=(-1, 1)) * vectors
         of_x = -weighted if of_x is None else of_x - weighted
-        outer = 0.5 * (F.matmul(weighted.T, rows) - F.sum(ct) * F.cholesky_inverse(L))
+        outer = 0.5 * (F.matmul(weighted.T, vectors) - F.sum(ct) * F.cholesky_inverse(L))
         of_cov = outer if of_cov is None else of_cov + outer
     if of_L is not None:
         through_L = cholesky_cotangent(F, of_L, L)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 _REASONS = {
     "It calls a function of LAPACK or scipy.linalg for each matrix.": """
-        _solve_triangular _normal_log_density _lu_factor _permutation _geqrf _lu _lstsq _zero_pivots _indefinite_minors _ldl _ldl_solve
-        linalg_matrix_exp _sylvester _stein _sqrtm _solve_banded _care _dare
+        _solve_triangular _lu_factor _permutation _geqrf _lu _lstsq _zero_pivots _indefinite_minors _ldl _ldl_solve
+        _normal_log_density linalg_matrix_exp _sylvester _stein _sqrtm _solve_banded _care _dare
     """,
     "It calls functions of scipy.special that CuPy lacks, or for part of the elements.": """
         _airy special_airy_ai _scaled_igamma _beta_density _igamma_by_parameter _gamma_density _betainc_by_parameters
