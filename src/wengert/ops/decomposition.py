@@ -146,7 +146,9 @@ def _normal_log_density(xp, x, cov):
 def _(F, ct, L, solved):
     ct, of_L, of_solved = ct
     n = L.shape[-1]
-    vectors, of_x, of_cov = F.reshape(solved, shape=(-1, n)), None, None
+    vectors = F.reshape(solved, shape=(-1, n))
+    of_x: Any = None
+    of_cov: Any = None
     if of_solved is not None:
         of_x = F.cholesky_solve(F.reshape(of_solved, shape=(-1, n)).T, L).T
         of_cov = -F.matmul(of_x.T, vectors)
