@@ -140,3 +140,40 @@ def test_a_long_function_is_few_instructions():
     inputs = [torch.tensor(rng.uniform(0.5, 2, 3000)) for _ in range(4)]
     found = instructions(torch.func.grad(lambda *x: price(*x).sum(), argnums=(0, 2, 3)), *inputs)
     assert sum(name.startswith("fused") for name in found) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gelu_and_its_derivative_share_erf(dtype):
+    x, y = torch.tensor(np.random.default_rng(0).normal(size=(2, 30, 40)).astype(dtype))
+
+    def fn(x, y):
+        slope, value = torch.func.grad_and_value(lambda x: (torch.nn.functional.gelu(x) * y).sum())(x)
+        return slope, torch.nn.functional.gelu(x) * 2
+
+    found = instructions(fn, x, y)
+    assert sum(name.count("erf") for name in found) == 1 and not any("gelu" in name for name in found)
+    assert instructions(lambda x, y: torch.nn.functional.gelu(x) + y, x, y) == ["fused[_gelu+add]"]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1, 2, 3, 10, 15, 16, 17, 33, 127, 128, 129, 300, 700])
+def test_short_and_long_rows_of_broadcast_operands(size, dtype):
+    """Rows that are the same, rows of one number, and strided ones are copied into blocks."""
+    rng = np.random.default_rng(size)
+    a, b, c, d = (
+        torch.tensor(rng.normal(size=shape).astype(dtype)) for shape in ((5, 1, size), (7, size), (5, 7, 1), (5, size, 7))
+    )
+    found = instructions(lambda a, b, c, d: ((a - b) * c + 2, (a - b) * d.transpose(1, 2)), a, b, c, d)
+    assert len(found) == 1
+
+
+def test_large_broadcasts_are_the_same_on_two_threads():
+    rng = np.random.default_rng(0)
+    a, b, c = (torch.tensor(rng.normal(size=shape)) for shape in ((400, 1, 10), (25, 10), (400, 25, 1)))
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            assert len(instructions(lambda a, b, c: ((a - b) * c).tanh() * (a - b), a, b, c)) == 1
+    finally:
+        torch.set_num_threads(before)

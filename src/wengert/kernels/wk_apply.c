@@ -222,6 +222,34 @@ static void copy_elements(char *to, npy_intp to_stride, const char *from, npy_in
     }
 }
 
+/* The rows that are copied are often short. Loops of one stride known to the compiler take a third of the time. */
+#define GATHER_ROWS(real)                                                                           \
+    for (npy_intp r = 0; r < rows; r++, from += outer) {                                            \
+        real *row = (real *)to + r * n;                                                             \
+        if (inner == sizeof(real)) {                                                                \
+            for (npy_intp i = 0; i < n; i++) row[i] = ((const real *)from)[i];                      \
+        } else if (inner == 0) {                                                                    \
+            real value = *(const real *)from;                                                       \
+            for (npy_intp i = 0; i < n; i++) row[i] = value;                                        \
+        } else {                                                                                    \
+            for (npy_intp i = 0; i < n; i++) row[i] = *(const real *)(from + i * inner);            \
+        }                                                                                           \
+    }
+
+/* Copy rows of n elements of any strides into contiguous memory. */
+static void gather_rows(char *to, const char *from, npy_intp inner, npy_intp outer, npy_intp n, npy_intp rows, npy_intp size) {
+    npy_intp done = n * size, all = rows * done;
+    char *start = to;
+    if (outer == 0) rows = 1;
+    if (size == sizeof(float)) GATHER_ROWS(float)
+    else GATHER_ROWS(double)
+    if (outer != 0) return;
+    for (npy_intp more; done < all; done += more) { /* the same row again and again */
+        more = done < all - done ? done : all - done;
+        memcpy(start + done, start, (size_t)more);
+    }
+}
+
 /* Bytes from one block of a value to the next. The 64 extra bytes keep blocks from lying at the same offset of each page, where
  * they would evict each other from the cache. */
 static npy_intp block_step(npy_intp length, npy_intp size) { return length * size + 64; }
@@ -259,9 +287,7 @@ ALWAYS_INLINE void run_blocks(const Call *call, char **data, const npy_intp *inn
                 part[k] = direct ? here : own[k];
                 if (direct && ahead) prefetch(here + rows * columns * size, rows * columns * size);
                 if (direct || constant[k] || k >= call->n_inputs) continue;
-                for (npy_intp r = 0; r < rows; r++) {
-                    copy_elements(part[k] + r * columns * size, size, here + r * outer[k], inner[k], columns, size);
-                }
+                gather_rows(part[k], here, inner[k], outer[k], columns, rows, size);
             }
             if (program == NULL) call->loop(part, steps, steps, rows * columns, 1);
             else wk_run_steps(program, size == sizeof(double), part, blocks + call->n * step, step, rows * columns);
@@ -276,34 +302,23 @@ ALWAYS_INLINE void run_blocks(const Call *call, char **data, const npy_intp *inn
     }
 }
 
-static void run_program(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
-    enum { VALUES = MAX_OPERANDS + WK_MAX_REGISTERS }; /* blocks of LEAST_IN_BLOCK numbers take more than PROGRAM_BYTES */
-    _Alignas(64) char blocks[VALUES * (LEAST_IN_BLOCK * sizeof(double) + 64)];
-    const WkProgram *program = call->kernel->program;
-    npy_intp length = PROGRAM_BYTES / ((call->n + program->n_registers) * call->size) / LEAST_IN_BLOCK * LEAST_IN_BLOCK;
-    int small = length < 2 * LEAST_IN_BLOCK || n * N * call->n * call->size >= STREAMED;
-    for (int k = 0; k < call->n; k++) small = small || inner[k] != call->size;
-    length = small ? LEAST_IN_BLOCK : length > MOST_IN_BLOCK ? MOST_IN_BLOCK : length;
-    char *constants = blocks + call->n * block_step(length, call->size);
-    for (int c = 0; c < program->n_constants; c++) {
-        Scalar value;
-        if (call->typenum == NPY_DOUBLE) value.f64 = program->constants[c];
-        else value.f32 = (float)program->constants[c];
-        copy_elements(constants + c * block_step(length, call->size), call->size, (char *)&value, 0, length, call->size);
-    }
-    if (small) run_blocks(call, data, inner, outer, n, N, blocks, LEAST_IN_BLOCK, 1);
-    else run_blocks(call, data, inner, outer, n, N, blocks, length, 0);
-}
-
 static void run_copied(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
     _Alignas(64) char blocks[MAX_OPERANDS * (BLOCK * sizeof(double) + 64)];
     run_blocks(call, data, inner, outer, n, N, blocks, BLOCK, 0);
 }
 
-/* Run N rows of n elements. */
-static void run_rows(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
-    if (call->kernel->program != NULL) {
-        run_program(call, data, inner, outer, n, N);
+/* Memory for the blocks of a program. The blocks of its constants are filled. */
+typedef struct {
+    char *blocks;
+    npy_intp length; /* of a block, in elements */
+} Workspace;
+
+/* Run N rows of n elements. work: of a program, else NULL. */
+static void run_rows(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N,
+                     const Workspace *work) {
+    if (work != NULL) {
+        if (work->length == LEAST_IN_BLOCK) run_blocks(call, data, inner, outer, n, N, work->blocks, LEAST_IN_BLOCK, 1);
+        else run_blocks(call, data, inner, outer, n, N, work->blocks, work->length, 0);
         return;
     }
     for (int k = 0; call->kernel->contiguous && k < call->n; k++) {
@@ -317,7 +332,7 @@ static void run_rows(const Call *call, char **data, const npy_intp *inner, const
 
 /* Run the elements first <= i < last of the innermost axis, in the rows begin <= r < end. Rows are counted through all other
  * axes. */
-static void run_part(const Call *call, npy_intp first, npy_intp last, npy_intp begin, npy_intp end) {
+static void run_loops(const Call *call, npy_intp first, npy_intp last, npy_intp begin, npy_intp end, const Workspace *work) {
     npy_intp inner[MAX_OPERANDS], outer[MAX_OPERANDS], rows = call->nd > 1 ? call->shape[1] : 1;
     for (int k = 0; k < call->n; k++) {
         inner[k] = call->strides[k][0];
@@ -333,9 +348,35 @@ static void run_part(const Call *call, npy_intp first, npy_intp last, npy_intp b
             rest /= call->shape[i];
             for (int k = 0; k < call->n; k++) data[k] += index * call->strides[k][i];
         }
-        run_rows(call, data, inner, outer, last - first, count);
+        run_rows(call, data, inner, outer, last - first, count, work);
         begin += count;
     }
+}
+
+/* Do the same for a program. Long rows of much memory, and programs with many values, have short blocks. */
+static void run_program(const Call *call, npy_intp first, npy_intp last, npy_intp begin, npy_intp end) {
+    enum { VALUES = MAX_OPERANDS + WK_MAX_REGISTERS }; /* blocks of LEAST_IN_BLOCK numbers take more than PROGRAM_BYTES */
+    _Alignas(64) char blocks[VALUES * (LEAST_IN_BLOCK * sizeof(double) + 64)];
+    const WkProgram *program = call->kernel->program;
+    npy_intp n = last - first, size = call->size;
+    npy_intp length = PROGRAM_BYTES / ((call->n + program->n_registers) * size) / LEAST_IN_BLOCK * LEAST_IN_BLOCK;
+    int streams = n >= LEAST_IN_BLOCK && n * (end - begin) * call->n * size >= STREAMED;
+    if (length > MOST_IN_BLOCK) length = MOST_IN_BLOCK;
+    if (length < LEAST_IN_BLOCK || streams) length = LEAST_IN_BLOCK;
+    char *constants = blocks + call->n * block_step(length, size);
+    for (int c = 0; c < program->n_constants; c++) {
+        Scalar value;
+        if (call->typenum == NPY_DOUBLE) value.f64 = program->constants[c];
+        else value.f32 = (float)program->constants[c];
+        gather_rows(constants + c * block_step(length, size), (char *)&value, 0, 0, length, 1, size);
+    }
+    Workspace work = {blocks, length};
+    run_loops(call, first, last, begin, end, &work);
+}
+
+static void run_part(const Call *call, npy_intp first, npy_intp last, npy_intp begin, npy_intp end) {
+    if (call->kernel->program != NULL) run_program(call, first, last, begin, end);
+    else run_loops(call, first, last, begin, end, NULL);
 }
 
 typedef struct {

@@ -2,12 +2,14 @@
 
     expand_powers   x ** 2 and x ** 3 become products
     expand_losses   the mean of squared differences becomes a difference, which the backward pass computes too, and a product
+    expand_gelu     gelu becomes the products and the erf that its derivative computes, too
     expand_copies   tensors are joined, and reshaped copies made, by copies into parts of the result
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import sqrt
 from typing import Any
 
 from wengert.kernels import native
@@ -17,14 +19,19 @@ from wengert.program.arrays import computed_in_order, strides_in_order
 from wengert.program.form import Instruction, Program, Storage, Value
 from wengert.program.lowering import is_plain
 
+_SQRT_HALF = sqrt(0.5)
+
 
 def expanded(program: Program, exact: bool) -> list[Instruction]:
     """Return the instructions of a program after these passes. exact: sums stay in eager order."""
     found: list[Instruction] = []
+    erfs = {x.inputs[0].dtype for x in program.instructions if x.name == "erf" and isinstance(x.inputs[0], Value)}
     for x in program.instructions:
         parts = None
         if x.kind == form.MAKE:
             parts = _power(program, x) or (_loss(program, x) if not exact else None) or _copies(x)
+            if x.name == "_gelu" and x.outputs[0].dtype in erfs:
+                parts = _gelu(program, x)
         found.extend(parts or [x])
     for x in found:
         x.reorders = not exact
@@ -76,6 +83,18 @@ def _loss(program: Program, x: Instruction) -> list[Instruction] | None:
     total = like(program, out) if has_mean else out
     parts = [_make(x, "sub", (a, b), difference), _make(x, "matmul", (flat, flat), total)]
     return [*parts, _make(x, "_div", (total, size), out)] if has_mean else parts
+
+
+def _gelu(program: Program, x: Instruction) -> list[Instruction] | None:
+    """What the kernel of gelu computes, in the order of its derivative: x * (0.5 * (1 + erf(x * sqrt(1 / 2))))."""
+    source, out = x.inputs[0], x.outputs[0]
+    if native is None or str(out.dtype) not in ("float32", "float64") or source.dtype != out.dtype:
+        return None
+    scaled, erf, more, half = (like(program, out) for _ in range(4))
+    return [
+        _make(x, "mul", (source, _SQRT_HALF), scaled), _make(x, "erf", (scaled,), erf), _make(x, "add", (1.0, erf), more),
+        _make(x, "mul", (0.5, more), half), _make(x, "mul", (source, half), out),
+    ]  # fmt: skip
 
 
 def _copies(x: Instruction) -> list[Instruction] | None:
