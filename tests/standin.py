@@ -17,11 +17,13 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from wengert.backends import numpy as numpy_backend, selection
+from wengert.backends import kernels, numpy as numpy_backend, selection
 from wengert.kernels import memory
+from wengert.ops import device_kernels
 
 name = "cuda"
 waits = 0  # how often a program had to wait for a device
+launches = 0  # how many kernels have started: functions of the library but for views, and kernels of wengert
 _current = 0
 _owners: WeakValueDictionary[int, Array] = WeakValueDictionary()  # arrays that own memory, by the id of NumPy's array
 
@@ -36,6 +38,7 @@ _UFUNC_METHODS = {"at": {"add", "subtract", "maximum", "minimum", "bitwise_and",
                   "accumulate": {"add", "multiply"}, "reduceat": {"add"}, "outer": None,
                   "reduce": {"add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "bitwise_and", "bitwise_or"}}  # fmt: skip
 _REDUCTIONS = frozenset({"sum", "prod", "max", "min", "amax", "amin", "mean", "any", "all", "nansum", "nanmax", "nanmin"})
+_VIEWS = frozenset({"as_strided", "broadcast_to", "expand_dims", "moveaxis", "reshape", "squeeze", "swapaxes", "transpose", "view"})
 _WAITING = frozenset({"nonzero", "flatnonzero", "unique", "argwhere", "bincount", "array_equal", "allclose"})
 
 
@@ -83,6 +86,7 @@ def _lifted(x: Any, index: int) -> Any:
 
 def _run(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function of NumPy on the library's arrays."""
+    global launches
     devices: list[int] = []
     given = [_plain(x, devices) for x in args]
     named = {key: _plain(x, devices) for key, x in kwargs.items()}
@@ -95,6 +99,8 @@ def _run(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         named.pop("subok", None)
     if label in _WAITING:
         _wait()
+    if label not in _VIEWS:
+        launches += 1
     with np.errstate(all="ignore"):
         result = function(*given, **named)
     out = kwargs.get("out")
@@ -305,6 +311,31 @@ def special(function: str, on_host: Any) -> Any:
         return _run(found, operands, {})
 
     return run
+
+
+def _reference(kernel: Any, operands: Any, dtype: Any) -> tuple[list[np.ndarray], int]:
+    """Return what a kernel computes, by NumPy, and the device."""
+    global launches
+    launches += 1
+    devices: list[int] = []
+    results = device_kernels.reference(kernel, [_plain(x, devices) for x in operands], dtype)
+    if len(set(devices)) != 1:
+        raise ValueError(f"arrays of several devices: {sorted(set(devices))}")
+    return results, devices[0]
+
+
+def run_kernel(kernel: Any, operands: Any, dtype: Any, outs: Any = None) -> tuple[Array, ...]:
+    results, index = _reference(kernel, operands, dtype)
+    if outs is None:
+        return tuple([Array(x, index) for x in results])
+    for out, result in zip(outs, results, strict=True):
+        out.data_[...] = result
+    return tuple(outs)
+
+
+def run_sum(kernel: Any, operands: Any, dtype: Any, axes: tuple[int, ...]) -> Array:
+    (result,), index = _reference(kernel, operands, dtype)
+    return Array(np.asarray(result.sum(axis=axes, dtype=kernels.computed_in(dtype)).astype(dtype)), index)
 
 
 def start() -> None:

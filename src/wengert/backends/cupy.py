@@ -5,12 +5,14 @@ Names that are not defined here are CuPy's: xp.exp, xp.sum, xp.matmul.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from wengert import errors
 from wengert._forks import import_late
+from wengert.backends.kernels import OPTIONS, Kernel, preamble_of, source_of
 from wengert.backends.numpy import cast as cast
 
 name = "cuda"
@@ -165,6 +167,39 @@ def special(function: str, on_host: Any) -> Any:
         return from_host(np.asarray(on_host(function)(*[to_host(x) if isinstance(x, ndarray) else x for x in operands])))
 
     return run
+
+
+def run_kernel(kernel: Kernel, operands: Sequence[Any], dtype: Any, outs: Sequence[Any] | None = None) -> tuple[Any, ...]:
+    """Return the results of a kernel for arrays of a dtype and numbers, in new arrays or in the arrays `outs`."""
+    found = _compiled(kernel, operands, dtype, "each")
+    results: tuple[Any, ...] = found(*operands, *(outs or ()))
+    return results
+
+
+def run_sum(kernel: Kernel, operands: Sequence[Any], dtype: Any, axes: tuple[int, ...]) -> Any:
+    """Return the sum of a kernel's result over axes of the shape to which the operands broadcast."""
+    return _compiled(kernel, operands, dtype, "sum")(*operands, axis=axes)
+
+
+def _compiled(kernel: Kernel, operands: Sequence[Any], dtype: Any, kind: str) -> Any:
+    """Return CuPy's kernel: of each element, or of a sum. CuPy compiles it when it is first called on a GPU."""
+    are_numbers = tuple([type(x) is not ndarray for x in operands])
+    key = kind, dtype, are_numbers
+    found = kernel.compiled.get(key)
+    if found is None:
+        s = source_of(kernel, dtype, are_numbers)
+        if kind == "each":
+            found = _cp.ElementwiseKernel(
+                s.in_params, s.out_params, s.operation, kernel.name,
+                preamble=preamble_of(s.functions), return_tuple=True, options=OPTIONS,
+            )  # fmt: skip
+        else:
+            found = _cp.ReductionKernel(
+                s.in_params, s.out_params, s.call, "a + b", "y0 = a", "0", f"{kernel.name}_sum",
+                reduce_type=s.real, preamble=preamble_of(s.functions), options=OPTIONS,
+            )  # fmt: skip
+        kernel.compiled[key] = found
+    return found
 
 
 # -- memory ------------------------------------------------------------------------------------------------------------

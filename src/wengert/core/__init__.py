@@ -22,7 +22,7 @@ Set when the module above is imported:
     numpy.holding.set_array_class  | numpy.arrays     | ndarray                     | a function of wengert.numpy returns an array
     core.reading.set_readers       | tensor           | _select, __getitem__        | x[i] for an int, x[index] for anything else
     core.engine.set_faces          | ops.faces        | array_face, tensor_face     | a rule runs, on arrays or on tensors
-    core.forward.set_host_operations | ops.faces      | _load_host_operations       | an operation runs on a device
+    core.forward.set_device_kernels | ops.faces       | _load_device_kernels        | an operation or a rule runs on a device
     backends.selection.set_array_faces | ops.faces  | array_face, DeviceOps       | a rule runs on a device
     core.forward.set_explainers    | ops.registry     | _load_explainers            | a call fails
     core.views.set_stride_finder   | ops.strided      | _find_stride                | a view of a base reshaped in place is replayed

@@ -12,5 +12,5 @@ cdef extern from "wk_native.h":
 
 cpdef accumulate(TensorBase leaf, object value, bint owned, object face, bint create_graph)
 cdef add_tensor(TensorBase leaf, object value, object face)
-@cython.locals(held=TensorBase, counter=VersionCounter)
+@cython.locals(held=TensorBase, counter=VersionCounter, lies_alike=bint)
 cdef add_array(TensorBase leaf, object value, bint owned, object face)

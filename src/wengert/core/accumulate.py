@@ -10,6 +10,7 @@ from typing import Any
 from wengert import _shim as cython
 from wengert import errors
 from wengert._forks import in_child
+from wengert.backends.selection import others
 from wengert.core.mirrors import write_through
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.tensor import TensorBase, VersionCounter, attach, counter_of, wrap
@@ -68,7 +69,8 @@ def add_array(leaf: TensorBase, value: Any, owned: bool, face: Any) -> None:
     """
     held: TensorBase | None = leaf._grad
     if held is None:
-        leaf._grad = wrap(value if owned and same_strides(value, leaf._array) else face.copy_like(value, leaf._array))
+        lies_alike = same_strides(value, leaf._array) or (type(value) in others and value.strides == leaf._array.strides)
+        leaf._grad = wrap(value if owned and lies_alike else face.copy_like(value, leaf._array))
         return
     total = held._array
     if not wk_add_into(total, value):

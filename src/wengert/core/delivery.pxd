@@ -23,6 +23,8 @@ cpdef deliver_from(GraphTask task, Node node, Py_ssize_t first, object results)
 cpdef deliver_result(GraphTask task, Node node, Py_ssize_t position, object result, object ct, object values)
 @cython.locals(behind=Node, nr=int, meta=TensorMeta)
 cpdef deliver_new(GraphTask task, Node node, Py_ssize_t position, object result)
+cdef bint owns_memory(object x) except -1
+cdef bint is_device_array(object x, TensorMeta meta) except -1
 cdef bint is_among(object x, object values) except -1
 cdef fit_array(GraphTask task, Node node, Py_ssize_t position, object value, TensorMeta meta)
 @cython.locals(tensor=TensorBase)

@@ -12,7 +12,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, others
 from wengert.core.buffers import ReadCotangent
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.node import Node, TensorMeta, meta_at, next_node, next_nr
@@ -56,11 +56,11 @@ def deliver_result(task: GraphTask, node: Node, position: int, result: Any, ct: 
     meta: TensorMeta = behind._meta if nr == 0 else behind._metas[nr]
     if result is ct and meta is node._meta and node._hooks is None:  # what arrived here fits there; a prehook's result may not
         task.arrive(behind, nr, result, False)
-    elif has_meta(result, meta.shape, meta.dtype):
+    elif has_meta(result, meta.shape, meta.dtype) or is_device_array(result, meta):
         owned: bool = (
             values is not None
             and result is not ct
-            and owns_data(result)
+            and owns_memory(result)
             and not is_among(result, values)
             and not (isinstance(ct, tuple) and is_among(result, ct))
         )
@@ -75,7 +75,7 @@ def deliver_result(task: GraphTask, node: Node, position: int, result: Any, ct: 
         task.arrive(behind, nr, fit_tensor(task, node, position, result, meta), False)
     else:
         fitted = fit_array(task, node, position, result, meta)
-        task.arrive(behind, nr, fitted, fitted is not result and owns_data(fitted))
+        task.arrive(behind, nr, fitted, fitted is not result and owns_memory(fitted))
 
 
 def deliver_new(task: GraphTask, node: Node, position: int, result: Any) -> None:
@@ -92,7 +92,17 @@ def deliver_new(task: GraphTask, node: Node, position: int, result: Any) -> None
     if has_meta(fitted, meta.shape, meta.dtype):
         task.arrive(behind, nr, fitted, True)
     else:
-        deliver_result(task, node, position, result, None, None)
+        deliver_result(task, node, position, result, None, ())
+
+
+def owns_memory(x: Any) -> bool:
+    """Whether x is an array that owns its memory, on any device."""
+    return owns_data(x) or bool(others and type(x) in others and x.flags.owndata)
+
+
+def is_device_array(x: Any, meta: TensorMeta) -> bool:
+    """Whether x is an array on a device with the shape and dtype of meta."""
+    return bool(others and type(x) in others and x.shape == meta.shape and x.dtype == meta.dtype)
 
 
 def is_among(x: Any, values: Any) -> bool:

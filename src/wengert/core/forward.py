@@ -81,13 +81,18 @@ def raise_explained_function(
         raise found
 
 
-_load_host_operations: Any = None
+_load_device_kernels: Any = None
 
 
-def set_host_operations(load: Any) -> None:
-    """Install the function that returns the names of operations that always run on NumPy."""
-    global _load_host_operations
-    _load_host_operations = load
+def set_device_kernels(load: Any) -> None:
+    """Install the function that returns the module of kernels for devices, which lists the operations that always run on NumPy."""
+    global _load_device_kernels
+    _load_device_kernels = load
+
+
+def device_kernels() -> Any:
+    """Return the module of kernels for devices."""
+    return _load_device_kernels()
 
 
 def run_on_device(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:
@@ -102,7 +107,11 @@ def run_on_device(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> A
 def run_on(backend: Any, op: Op, arrays: Any, given: dict[str, Any]) -> Any:
     """Run the forward on arrays of a backend other than NumPy's, on its current device."""
     try:
-        if op.name not in _load_host_operations():
+        kernels: Any = device_kernels()
+        if op.name not in kernels.HOST_OPERATIONS:
+            found = kernels.run_forward(backend, op, arrays, given)
+            if found is not None:
+                return found
             return op.forward(backend, *arrays, **{name: to_device(value, backend) for name, value in given.items()})
         quiet_enter()
         try:

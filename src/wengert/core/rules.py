@@ -10,6 +10,7 @@ from wengert import _shim as cython
 from wengert.backends.selection import backend_among, backend_of, face_of, others
 from wengert.core.buffers import InputBuffer, cotangent_of
 from wengert.core.delivery import deliver_from, deliver_new, deliver_parts, deliver_result
+from wengert.core.forward import device_kernels
 from wengert.core.node import Node, OpNode, Saved, count_outputs, edge_at, freed_error, locate, meta_at, release_op
 from wengert.core.op import REDUCED, Op, Plan, RuleCall
 from wengert.core.saved import SavedTensor, attach, unpack_array, unpack_tensor
@@ -83,7 +84,7 @@ def apply_rule(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: l
             if view is not None:
                 return view
         if others and not is_ndarray(ct) and not task.create_graph:
-            return apply_on_device(task, call, ct, values)
+            return apply_on_device(task, node, call, ct, values)
         if n == 0:
             return call.function(task.face, ct)
         if n == 1:
@@ -96,7 +97,7 @@ def apply_rule(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: l
         raise
 
 
-def apply_on_device(task: GraphTask, call: RuleCall, ct: Any, values: list[Any]) -> Any:
+def apply_on_device(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: list[Any]) -> Any:
     """Return what a rule makes of a cotangent that may not be NumPy's, on the face and the device of the cotangent."""
     first = next((part for part in ct if part is not None), None) if isinstance(ct, tuple) else ct
     backend = backend_of(first)
@@ -104,6 +105,12 @@ def apply_on_device(task: GraphTask, call: RuleCall, ct: Any, values: list[Any])
     if backend is backend_among(()):
         return call.function(task.face, ct, *arguments)
     with backend.current(backend.device_of(first)):
+        edge = None if call.target < 0 or ct is not first else edge_at(node, call.target)
+        if edge is not None:
+            shape = meta_at(edge.node, edge.input_nr).shape
+            found = device_kernels().run_rule(backend, node._op, call.target, ct, arguments, shape)
+            if found is not None:
+                return found
         return call.function(face_of(backend), ct, *arguments)
 
 

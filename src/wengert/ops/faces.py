@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert._forks import import_late
 from wengert.backends import numpy as numpy_backend
 from wengert.backends.selection import set_array_faces, to_device
 from wengert.core.buffers import ReadCotangent, conj_of
 from wengert.core.engine import set_faces
-from wengert.core.forward import cast_array, run_on, set_host_operations
+from wengert.core.forward import cast_array, run_on, set_device_kernels
 from wengert.core.tensor import wrap
 from wengert.kernels import memory
 from wengert.ops.add_at import add_at
@@ -90,10 +91,8 @@ class DeviceOps(ArrayOps):
 WITHOUT_ARRAY_FORM: dict[str, Any] = {}
 
 
-def _load_host_operations() -> Any:
-    from wengert.ops.host import HOST_OPERATIONS  # only programs that use a GPU need it
-
-    return HOST_OPERATIONS
+def _load_device_kernels() -> Any:
+    return import_late("wengert.ops.device_kernels")  # only programs that use a GPU need it
 
 
 class TensorOps:
@@ -115,4 +114,4 @@ tensor_face = TensorOps()
 array_face.conj = conj_of  # type: ignore[attr-defined]
 set_faces(array_face, tensor_face)
 set_array_faces(array_face, DeviceOps)
-set_host_operations(_load_host_operations)
+set_device_kernels(_load_device_kernels)

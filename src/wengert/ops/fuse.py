@@ -26,6 +26,7 @@ from wengert.core.trace import ArrayFunctions, Operations, Tracer, UntraceableEr
 from wengert.ops.registry import OPS, Composite, Operation
 
 MAX_OPERANDS = 4
+LETTERS = "abcdefghijklmnop"  # names of operands in C
 
 # -- functions with a C form -------------------------------------------------------------------------------------------
 
@@ -310,7 +311,7 @@ def to_c(values: Sequence[Value], results: Sequence[Any], operands: list[str], s
 
     for value in values:
         if value.function is None:
-            texts[value] = "abcd"[operands.index(value.name)]
+            texts[value] = LETTERS[operands.index(value.name)]
             continue
         form = f"LIBM({value.function})({{0}})" if slow and value.function in _GUARDED else _FORMS[value.function]
         text = form.format(*map(text_of, value.inputs))
@@ -365,6 +366,25 @@ _PROGRAM_KERNELS: dict[str, tuple[str, Callable[..., Any]]] = {
     "logical_and": ("x y", np.logical_and), "logical_or": ("x y", np.logical_or), "logical_not": ("x", np.logical_not),
     "isnan": ("x", lambda x: x != x), "isfinite": ("x", lambda x: x - x == 0.0),
 }  # fmt: skip
+
+
+def trace_program(names: Sequence[str], program: Any) -> tuple[list[Value], list[Any]] | None:
+    """Return the values and results of a program of operations (ops/program.py) as expressions; None if one has no C form.
+
+    names: of its inputs."""
+    if len(names) > len(LETTERS):
+        return None
+    known: dict[Any, Any] = {x: _tracer.input(name) for x, name in zip(program.inputs, names, strict=True)}
+    try:
+        for value in program.values:
+            op = value.function
+            operands = [known[x] if type(x) is Value else x for x in value.inputs]
+            found = _PROGRAM_KERNELS.get("copy" if op.name == "clone" else op.name.lstrip("_"))
+            known[value] = found[1](*operands) if found else op.forward(_array_functions, *operands, **value.params)
+        results = [as_number(known[x] if type(x) is Value else x) for x in program.outputs]
+    except Exception:  # whatever a forward does with a value that is no array: it has no C form
+        return None
+    return merge_equal(in_order(results), results)
 
 
 def write_tables() -> tuple[str, str]:

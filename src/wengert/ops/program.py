@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert._forks import import_late
 from wengert.backends import numpy as numpy_backend
 from wengert.backends.selection import backend_among, gather
 from wengert.core.binding import bind
@@ -172,6 +173,7 @@ class Program:
         self.in_place = in_place
         self.values, self.outputs = merge_equal(in_order(outputs, inputs), outputs)
         self.compiled = self._compile() if native is not None else None
+        self.kernels: Any = None  # those of a device, see ops/device_kernels.py
 
     def __str__(self) -> str:
         names: dict[Any, str] = {x: x.name or f"given{i}" for i, x in enumerate(self.inputs)}
@@ -186,10 +188,12 @@ class Program:
         ]
         return "\n".join([*lines, f"return {', '.join(map(text_of, self.outputs))}"])
 
-    def run(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the outputs, arrays of the shape to which the inputs broadcast. arrays: floating, of one dtype, or numbers."""
+    def run(self, arrays: tuple[Any, ...], shapes: Any = None, outs: Any = None) -> tuple[Any, ...]:
+        """Return the outputs, arrays of the shape to which the inputs broadcast. arrays: floating, of one dtype, or numbers.
+
+        On a device, outputs may be summed to their shapes, and may be written into the arrays outs, which are the results then."""
         if backend_among(arrays) is not numpy_backend:
-            return self._run_on_device(arrays)
+            return self._run_on_device(arrays, shapes, outs)
         if self.compiled is not None:
             results = native.run_program(self.compiled, arrays)
             if results is not None:
@@ -203,8 +207,10 @@ class Program:
             if self.compiled is not None and isinstance(rows[done][0], np.ndarray):
                 done += native.update_by_program(self.compiled, rows if not done else rows[done:], numbers, updated)
             if done < len(rows):  # the kernels do not accept this row
-                for i, result in zip(updated, self.run((*rows[done], *numbers)), strict=True):
-                    rows[done][i][...] = result
+                outs = [rows[done][i] for i in updated]
+                for out, result in zip(outs, self.run((*rows[done], *numbers), None, outs), strict=True):
+                    if result is not out:
+                        out[...] = result
                 done += 1
 
     def _run_numpy(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -224,9 +230,14 @@ class Program:
                 result[piece] = value
         return results
 
-    def _run_on_device(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Do what run does with arrays on a device: one call of its library for each operation."""
+    def _run_on_device(self, arrays: tuple[Any, ...], shapes: Any, outs: Any) -> tuple[Any, ...]:
+        """Do what run does with arrays on a device: one kernel, or one call of its library for each operation."""
         backend, index, operands = gather(arrays)
+        with backend.current(index):
+            found = import_late("wengert.ops.device_kernels").run_program(backend, self, operands, shapes, outs)
+        if found is not None:
+            results: tuple[Any, ...] = found
+            return results
         dtype = next(x.dtype for x in operands if type(x) is backend.ndarray)
         shape = np.broadcast_shapes(*[getattr(x, "shape", ()) for x in operands])
         with backend.current(index):
@@ -372,7 +383,7 @@ class _ProgramRule:
         else:
             if self.program is None:
                 self.program = Program(*self._differentiate())
-            results = list(self.program.run(operands))
+            results = list(self.program.run(operands, [getattr(operands[2 + i], "shape", ()) for i in self.targets]))
         return tuple(results) if len(results) > 1 else results[0]
 
     def _differentiate(self) -> tuple[list[Value], list[Any]]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from wengert.kernels.c_source import prelude
 from wengert.program.c_forms import Access, Cell, accesses_read, c_type
 from wengert.program.c_nests import WRITERS, write_cells
-from wengert.program.c_text import Body, prelude
+from wengert.program.c_text import Body
 from wengert.program.form import Storage
 from wengert.program.memory import Arena, rounded
 

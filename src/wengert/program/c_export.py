@@ -12,12 +12,12 @@ import numpy as np
 from wengert import errors
 from wengert.core.replay import leaf_of
 from wengert.core.tensor import TensorBase, wrap
+from wengert.kernels.c_source import literal
 from wengert.program import form
 from wengert.program.arrays import computed_in_order, strides_in_order
 from wengert.program.c_code import Source, file_of
 from wengert.program.c_forms import c_type, copy_form, forms_of
 from wengert.program.c_steps import parts_of
-from wengert.program.c_text import literal
 from wengert.program.form import Instruction, Program, Storage, Value
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import native
+from wengert.kernels.c_source import in_c, literal
 from wengert.program.c_forms import Access, Cell, Product, Reduction, Softmax, accesses_read, c_type, fixed_number
-from wengert.program.c_text import Body, collapsed, expression, helper_of, in_c, literal
+from wengert.program.c_text import Body, collapsed, expression, helper_of
 
 # -- pointwise ---------------------------------------------------------------------------------------------------------
 
