@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.spatial
 
 import wengert as w
 from scipy_checks import check_call
 from wengert.autograd import grad
+from wengert.scipy import spatial
 from wengert.scipy.spatial import distance
 
 RNG = np.random.default_rng(13)
@@ -62,3 +64,40 @@ def test_bad_points_and_metrics():
     with pytest.raises(ValueError, match="Unknown Distance Metric"):
         distance.pdist(a, "nearest")
     assert isinstance(distance.cdist(A, B), np.ndarray) and float(distance.hamming(a[0], a[1])) == 1.0
+
+
+def test_points_of_great_circles():
+    ends = RNG.normal(size=(2, 3))
+
+    def circle(f, ends, t):
+        unit = [x / (x @ x) ** 0.5 for x in (ends[0], ends[1])]
+        return f(*unit, t)
+
+    check_call("spatial", "geometric_slerp", circle, ends, np.array([0.1, 0.7]), step=1e-3)
+    check_call("spatial", "geometric_slerp", lambda f, x: circle(f, x, 0.3), ends, step=1e-3)
+    with pytest.raises(ValueError, match="unit n-sphere"):
+        spatial.geometric_slerp(w.ones(3, requires_grad=True), np.array([1.0, 0, 0]), 0.5)
+
+
+@pytest.mark.parametrize("name", ["KDTree", "cKDTree"])
+def test_distances_of_neighbours(name):
+    data, x = RNG.normal(size=(12, 3)), RNG.normal(size=(4, 3))
+    for options in ({}, {"k": 3}, {"k": [2]}, {"p": 1}, {"k": 2, "p": np.inf}):
+        check_call("spatial", name, lambda f, d, x, o=options: f(d).query(x, **o)[0], data, x, step=1e-4, rtol=1e-5)
+    check_call("spatial", name, lambda f, d: f(d).query(x[0], 2)[0], data, step=1e-4, rtol=1e-5)
+    distances, places = getattr(spatial, name)(w.tensor(data, requires_grad=True)).query(x, 2, distance_upper_bound=0.5)
+    theirs = getattr(scipy.spatial, name)(data).query(x, 2, distance_upper_bound=0.5)
+    np.testing.assert_allclose(distances.detach().numpy(), theirs[0])
+    assert np.array_equal(places.numpy(), theirs[1]) and (theirs[0] == np.inf).any()
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_volumes_of_hulls(size):
+    points = RNG.normal(size=(14, size))
+    check_call("spatial", "ConvexHull", lambda f, p: (f(p).volume, f(p).area), points, step=1e-4, rtol=1e-5)
+    assert isinstance(spatial.ConvexHull(points).volume, float)
+
+
+def test_the_distance_of_two_sets():
+    u, v = RNG.normal(size=(5, 3)), RNG.normal(size=(4, 3))
+    check_call("spatial.distance", "directed_hausdorff", lambda f, u, v: f(u, v), u, v, step=1e-4, rtol=1e-5)

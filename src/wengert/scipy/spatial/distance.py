@@ -181,6 +181,13 @@ def _squareform(X: _Any, force: str = "no", checks: bool = True) -> _Any:
     return x[i, j]
 
 
+@_module.differentiates()
+def _directed_hausdorff(u: _Any, v: _Any, rng: _Any = 0) -> tuple[_Any, int, int]:
+    """The largest of the distances from each point of u (m, n) to the nearest of v (k, n), and the indices of both points."""
+    _, i, j = _module.scipy.directed_hausdorff(_detached(u), _detached(v), rng)
+    return _euclidean(_points(u, "u")[i], _points(v, "v")[j]), i, j
+
+
 _module.constant(
     "The result counts elements, or is a condition.", "hamming", "dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath",
     "yule", "is_valid_dm", "is_valid_y", "num_obs_dm", "num_obs_y",
