@@ -67,7 +67,7 @@ cdef class GraphTask:
     cdef add(self, Node node, int nr, object value, bint owned)
     @cython.locals(op_node=OpNode, op=Op)
     cdef bint takes_read(self, Node node, InputBuffer buffer) except -1
-    cdef settle(self, Node node, InputBuffer buffer)
+    cpdef settle(self, Node node, InputBuffer buffer)
     @cython.locals(buffer=InputBuffer)
     cdef add_read(self, Node node, int nr, object ct, object index)
     @cython.locals(read=ReadCotangent)

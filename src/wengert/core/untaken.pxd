@@ -12,6 +12,9 @@ cdef extern from "wk_array.h":
     bint has_shape(object x, tuple shape)
     bint may_have_nan(object x)
 
+cdef object _observer
+
+cpdef set_places_observer(object function)
 cpdef object _both(object x, object y)
 cpdef object _either(object x, object y)
 
@@ -20,7 +23,7 @@ cdef class Places:
     cdef tuple arguments
     cdef object known
 
-    @cython.locals(stack=list, places=Places, unknown=list)
+    @cython.locals(stack=list, places=Places, unknown=list, arguments=list)
     cpdef object find(self)
 
 @cython.locals(found=Places)

@@ -47,6 +47,16 @@ if not cython.compiled:
 wk_init_numpy()
 
 
+if not cython.compiled:
+    _observer: Any = None
+
+
+def set_places_observer(function: Any) -> None:
+    """Call function(made_by, arguments, array) for each array of untaken places that is made. None: no more."""
+    global _observer
+    _observer = function
+
+
 _SMALL = 1024  # elements. A larger mask is made at once, so that the arrays that it is made of can be released.
 
 
@@ -77,7 +87,12 @@ class Places:
                 if len(unknown) != 0:
                     stack.extend(unknown)
                     continue
-                places.known = places.function(*[known_of(x) for x in places.arguments])
+                arguments = [known_of(x) for x in places.arguments]
+                places.known = places.function(*arguments)
+                if isinstance(places.known, np.generic):  # NumPy makes a scalar of an array without dimensions
+                    places.known = np.asarray(places.known)
+                if _observer is not None:
+                    _observer(places.function, arguments, places.known)
                 places.function, places.arguments = None, ()
             stack.pop()
         return self.known
@@ -106,8 +121,6 @@ def known_of(x: Any) -> Any:
         places: Places = x
         return places.known
     return x
-
-
 
 
 def _both(x: Any, y: Any) -> Any:

@@ -71,6 +71,26 @@ def watch(function: FunctionType, name: str, makes_memory: bool, measure: Callab
     _codes[function] = (function.__code__, _exchanged(function, bound))
 
 
+# Functions that compute with arrays past dispatch. A recorded program calls each as a whole (program/recording.py).
+# By the id of their code.
+ARRAY_FUNCTIONS: dict[int, FunctionType] = {}
+ARRAY_WRITERS: dict[int, FunctionType] = {}  # those that write into the tensor that is their first argument
+
+
+def of_arrays(function: Any) -> Any:
+    """Mark a function whose result depends on its arguments alone, and which has no derivative. It may compute past dispatch.
+
+    Its arguments are tensors, arrays, numbers and containers of these, its result an array, a tensor or a tuple of either."""
+    ARRAY_FUNCTIONS[id(function.__code__)] = function
+    return function
+
+
+def into_array(function: Any) -> Any:
+    """Mark a function that does nothing but write into its first argument, a tensor, what depends on its other arguments."""
+    ARRAY_WRITERS[id(function.__code__)] = function
+    return function
+
+
 def own_code(function: Any) -> CodeType:
     """Return the code of a function, also while its code is exchanged."""
     function = _originals.get(function, function)

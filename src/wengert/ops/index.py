@@ -26,10 +26,11 @@ from wengert.core.dispatch import call
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.views import bump, check_write, view_steps
+from wengert.core.watched import of_arrays
 from wengert.kernels import places
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import ArrayOps
-from wengert.ops.indices import Along, as_tensor, is_index, own_array, private_index, raw
+from wengert.ops.indices import Along, as_tensor, is_index, own_array, private_index, raw, true_places
 from wengert.ops.inplace import begin_write, fill, is_recorded, unrecorded_write, write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain, view
 
@@ -323,14 +324,13 @@ def _normalize_item(item: Any, selects: bool) -> Any:
     """Return one item of an index as an int, a slice, None, Ellipsis, or a tensor of ints or bools. selects: see parse_index.
 
     Raises IndexError for an item that is no index."""
-    xp = backend_of(item)
     kind = type(item)
     if kind is int or item is None or item is Ellipsis:
         return item
     if kind is slice:
         return checked_slice(item)
     if isinstance(item, (bool, np.bool_)):
-        return wrap(xp.asarray(item))
+        return wrap(_array_of_sequence(item))
     if isinstance(item, (list, tuple, range)):
         item = wrap(_array_of_sequence(item))
     elif is_array(item):
@@ -346,10 +346,17 @@ def _normalize_item(item: Any, selects: bool) -> Any:
     return _checked_index_tensor(item, selects)
 
 
+@of_arrays
+def _zero_index(xp: Any, is_true: bool) -> Any:
+    """Return an index of the one element of a new dimension if is_true, else of none."""
+    return xp.zeros(int(is_true), np.int64)
+
+
+@of_arrays
 def _array_of_sequence(items: Any) -> Any:
-    """Return a sequence of numbers or tensors as an array; an empty one as int64."""
+    """Return a bool, or a sequence of numbers or tensors, as an array; an empty sequence as int64."""
     xp = backend_of(items)
-    array = xp.asarray([raw(item) for item in items])
+    array = xp.asarray(items if isinstance(items, (bool, np.bool_)) else [raw(item) for item in items])
     return array if array.size else array.astype(np.int64)
 
 
@@ -366,7 +373,7 @@ def _checked_index_tensor(tensor: Any, selects: bool) -> Any:
         )
         return wrap(array.astype(np.bool_))
     if kind in "iu" and selects and array.ndim == 0:  # of any size: only an index array has to be int32 or int64
-        return int(array)
+        return as_int(tensor)
     if not is_index(array):
         raise errors.TensorIndexError("tensors used as indices must be long, int, byte or bool tensors")
     return tensor
@@ -391,7 +398,7 @@ def _add_array(item: Any, shape: tuple, dim: int, place: int, basic: list, found
         return dim + 1, place + 1
     if array.ndim == 0:  # True adds a dimension of size 1, False one of size 0
         basic.append(None)
-        found.append((place, wrap(xp.zeros(int(array), np.int64))))
+        found.append((place, wrap(_zero_index(xp, bool(item)))))
         return dim, place + 1
     for i, size in enumerate(array.shape):
         if shape[dim + i] != size:
@@ -411,7 +418,7 @@ def _as_index_arrays(found: list[tuple[int, Any]]) -> tuple[list, tuple]:
     arrays, dims = [], []
     for place, item in found:
         if item._array.dtype.kind == "b":
-            for i, where in enumerate(item._array.nonzero()):
+            for i, where in enumerate(true_places(item._array, item._array.shape)):
                 arrays.append(wrap(where))
                 dims.append(place + i)
         else:

@@ -9,6 +9,7 @@ import numpy as np
 from wengert import dtypes, errors
 from wengert.backends.selection import backend_of, beside, is_array, together
 from wengert.core.tensor import TensorBase, wrap
+from wengert.core.watched import of_arrays
 
 FULL = slice(None)
 
@@ -79,6 +80,25 @@ def private_index(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple([item.copy() if is_array(item) else item for item in index])
     return index.copy() if is_array(index) else index
+
+
+@of_arrays
+def true_places(mask: Any, shape: tuple[int, ...]) -> Any:
+    """Return the indices of the true elements of a mask that is broadcast to a shape, one array a dimension."""
+    xp = backend_of(mask)
+    return xp.nonzero(xp.broadcast_to(mask, shape))
+
+
+@of_arrays
+def range_from(xp: Any, first: int, n: int) -> Any:
+    """Return n numbers, from the first on."""
+    return xp.arange(first, first + n)
+
+
+@of_arrays
+def window_places(xp: Any, count: int, step: int, size: int) -> Any:
+    """Return the indices of the elements under `count` windows of a size, each `step` elements behind the one before, one a row."""
+    return xp.arange(count)[:, None] * step + xp.arange(size)
 
 
 def is_mesh(index: Any, ndim: int) -> bool:

@@ -15,6 +15,7 @@ from wengert.core.dispatch import call
 from wengert.core.modes import INFERENCE, flags
 from wengert.core.tensor import TensorBase
 from wengert.core.views import store_out
+from wengert.core.watched import of_arrays
 from wengert.kernels.memory import concatenate
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import checked, raw
@@ -283,6 +284,15 @@ def cartesian_prod(F, *tensors):
     return F.stack([F.flatten(grid) for grid in grids], dim=1)
 
 
+@of_arrays
+def _picks(xp: Any, n: int, r: int, with_replacement: bool) -> Any:
+    """Return all choices of r of n numbers, one a row."""
+    from itertools import combinations as chosen, combinations_with_replacement as chosen_again
+
+    choose = chosen_again if with_replacement else chosen
+    return xp.array(list(choose(range(n), r)), np.int64).reshape(-1, r)
+
+
 @composite()
 def combinations(F, input, r=2, with_replacement=False):
     """All combinations of r elements of a vector, as rows, in the order of itertools.combinations.
@@ -291,13 +301,10 @@ def combinations(F, input, r=2, with_replacement=False):
 
     Derivative: each element gets the sum of the cotangents of its copies."""
     xp = backend_of(input)
-    from itertools import combinations as chosen, combinations_with_replacement as chosen_again
-
     _check_vector(input)
     if not r:
         return F.new_zeros(input, size=(0,))
-    choose = chosen_again if with_replacement else chosen
-    picks = xp.array(list(choose(range(input.shape[0]), r)), np.int64).reshape(-1, r)
+    picks = _picks(xp, input.shape[0], r, with_replacement)
     return F.stack([F.index_select(input, 0, picks[:, i]) for i in range(r)], dim=1)
 
 

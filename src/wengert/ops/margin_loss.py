@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert import errors
 from wengert.backends.selection import backend_of
+from wengert.core.watched import of_arrays
 from wengert.kernels import losses as kernels
 from wengert.ops.indices import are_inside, raw
 from wengert.ops.reductions import check_floating, reduce_losses, reduction_of
@@ -57,6 +58,15 @@ def poisson_nll_loss(
     return reduce_losses(F, losses, reduction)
 
 
+@of_arrays
+def _missing_variance(var: Any, eps: float) -> Any:
+    """Return what variances lack to eps, or 0. Raises ValueError for a negative variance."""
+    if bool((var < 0).any()):
+        raise errors.ElementError("var has negative entry/entries")
+    xp = backend_of(var)
+    return xp.maximum(xp.asarray(eps, var.dtype) - var, 0)
+
+
 @composite(namespaces=_FUNCTIONAL)
 def gaussian_nll_loss(F, input, target, var, full=False, eps=1e-6, reduction="mean"):
     """Negative log likelihood of target under normal distributions with mean input and variance var.
@@ -67,7 +77,6 @@ def gaussian_nll_loss(F, input, target, var, full=False, eps=1e-6, reduction="me
 
     Derivative, with v = max(var, eps): (input - target) / v in input, its negative in target, and
     (1 - (input - target)**2 / v) / (2 v) in var, also where var < eps."""
-    xp = backend_of(input)
     if isinstance(var, (int, float)):
         if var < 0:
             raise errors.ElementError("var has negative entry/entries")
@@ -79,9 +88,7 @@ def gaussian_nll_loss(F, input, target, var, full=False, eps=1e-6, reduction="me
             raise errors.ElementError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise errors.ElementError(f"{reduction} is not valid")
-    if bool((raw(var) < 0).any()):
-        raise errors.ElementError("var has negative entry/entries")
-    var = var + xp.maximum(xp.asarray(eps, raw(var).dtype) - raw(var), 0)
+    var = var + _missing_variance(raw(var), eps)
     losses = 0.5 * (F.log(var) + (input - target) ** 2 / var)
     if full:
         losses = losses + 0.5 * log(2 * pi)
@@ -99,8 +106,8 @@ def hinge_embedding_loss(F, input, target, margin=1.0, size_average=None, reduce
 
     Derivative: 1 where target is 1; where target is -1, -1 for input <= margin and 0 beyond."""
     reduction = reduction_of(size_average, reduce, reduction)
-    unlike = F.where(raw(target) != 1, _positive_part(F, float(margin) - input), 0)
-    like = F.where(raw(target) != -1, input, 0)
+    unlike = F.where(target != 1, _positive_part(F, float(margin) - input), 0)
+    like = F.where(target != -1, input, 0)
     return reduce_losses(F, unlike + like, reduction)
 
 
@@ -141,8 +148,8 @@ def cosine_embedding_loss(F, input1, input2, target, margin=0, size_average=None
         )
     squares = (F.sum(input1 * input1, dim=-1) + 1e-12) * (F.sum(input2 * input2, dim=-1) + 1e-12)
     cosine = F.sum(input1 * input2, dim=-1) / F.sqrt(squares)
-    like = F.where(raw(target) == 1, 1 - cosine, 0)
-    unlike = F.where(raw(target) == -1, _positive_part(F, cosine - number_of(margin)), 0)
+    like = F.where(target == 1, 1 - cosine, 0)
+    unlike = F.where(target == -1, _positive_part(F, cosine - number_of(margin)), 0)
     return reduce_losses(F, like + unlike, reduction)
 
 

@@ -13,7 +13,7 @@ from wengert.backends.selection import backend_of, face_of, is_array
 from wengert.core.dispatch import call
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
-from wengert.ops.indices import as_storable, as_tensor, broadcast_shape, private_index, raw, zero_dim_value
+from wengert.ops.indices import as_storable, as_tensor, broadcast_shape, private_index, raw, true_places, zero_dim_value
 from wengert.ops.inplace import write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain
 
@@ -195,11 +195,10 @@ def _is_not_selected(x_shape, mask):
 
 @_masked_select.vjp("x", untaken=_is_not_selected)
 def _(F, ct, x_shape, mask):
-    xp = backend_of(ct)
     shape = np.broadcast_shapes(x_shape, raw(mask).shape)
     if not shape:
         return F.sum(ct)
-    where = xp.nonzero(xp.broadcast_to(raw(mask), shape))
+    where = true_places(raw(mask), shape)
     if shape == x_shape:
         return F.read_cotangent(ct, shape=x_shape, index=where)
     added = len(shape) - len(x_shape)  # an element that broadcasting repeats gets the sum of its cotangents

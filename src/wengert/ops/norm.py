@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.backends.selection import backend_of
+from wengert.core.watched import into_array, of_arrays
 from wengert.kernels import rows
 from wengert.ops.blas import add_up
 from wengert.ops.indices import raw
@@ -163,14 +164,27 @@ def _check_dtypes(x: Any, kernel: str, *others: Any) -> None:
         raise errors.PromotionError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
-def _update_running(running: Any, value: Any, momentum: float) -> None:
+@into_array
+def update_running(running: Any, value: Any, momentum: float) -> None:
     """Set running = (1 - momentum) * running + momentum * value in place. value: an array."""
-    _store(running, raw(running) * (1 - momentum) + momentum * value.reshape(-1))
+    _store(running, raw(running) * (1 - momentum) + momentum * raw(value).reshape(-1))
+
+
+@into_array
+def store_mean(running: Any, rows: Any, n: int) -> None:
+    """Set running to the mean of its n copies in rows, which follow each other."""
+    _store(running, raw(rows).reshape(n, -1).mean(axis=0))
 
 
 def _store(running: Any, values: Any) -> None:
     with unrecorded_write(running):
         fill(raw(running), values)
+
+
+@of_arrays
+def _unbiased_variance(rstd: Any, eps: float, n: int) -> Any:
+    """Return the unbiased variance of n values, given 1 / sqrt(biased variance + eps)."""
+    return (1 / raw(rstd) ** 2 - eps) * (n / max(n - 1, 1))
 
 
 def _refuse_gradients(**running: Any) -> None:
@@ -202,10 +216,9 @@ def _batch_norm(
         return F._rescale(x, F.clone(mean), 1 / F.sqrt(variance + eps), weight, bias)
     out, mean, rstd = F._standardize(x, weight, bias, groups=0, eps=eps, node="NativeBatchNormBackward0")
     if running_mean is not None:
-        n = array.size // max(channels, 1)
-        variance = (1 / raw(rstd) ** 2 - eps) * (n / max(n - 1, 1))
-        _update_running(running_mean, raw(mean), momentum)
-        _update_running(running_var, variance, momentum)
+        variance = _unbiased_variance(rstd, eps, array.size // max(channels, 1))
+        update_running(running_mean, mean, momentum)
+        update_running(running_var, variance, momentum)
     return out
 
 
@@ -305,8 +318,8 @@ def _instance_norm(
     rows = F.reshape(x, shape=(1, n * channels, *shape[2:]))
     out = _batch_norm(F, rows, mean, variance, scale, shift, use_input_stats, momentum, eps)
     if use_input_stats and running_mean is not None:
-        _store(running_mean, raw(mean).reshape(n, channels).mean(axis=0))
-        _store(running_var, raw(variance).reshape(n, channels).mean(axis=0))
+        store_mean(running_mean, mean, n)
+        store_mean(running_var, variance, n)
     return F.view(out, shape=shape)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 from wengert import errors
 from wengert.backends.selection import backend_of
 from wengert.core.tensor import wrap
-from wengert.ops.indices import raw
+from wengert.core.watched import of_arrays
+from wengert.ops.indices import raw, window_places
 from wengert.ops.registry import composite
 
 
@@ -125,10 +126,15 @@ def _overlap_add(F: Any, pieces: Any, hop_length: int) -> Any:
     """Add up frames, (batch, frames, n), each shifted by hop_length against the previous one."""
     xp = backend_of(pieces)
     batch, count, n = pieces.shape
-    places = xp.arange(count)[:, None] * hop_length + xp.arange(n)
+    places = window_places(xp, count, hop_length, n)
     return F.read_cotangent(
         pieces, shape=(batch, (count - 1) * hop_length + n), index=(slice(None), places), repeats=hop_length < n
     )
+
+
+@of_arrays
+def _ones(xp: Any, n: int, dtype: Any) -> Any:
+    return xp.ones(n, dtype)
 
 
 @composite(method=True)
@@ -170,7 +176,7 @@ def istft(
         pieces = F.fft_ifft(spectrum, norm=norm)
     else:  # a real signal depends on the first half of the frequencies only
         pieces = F.fft_irfft(F.narrow(spectrum, -1, 0, n_fft // 2 + 1), n=n_fft, norm=norm)
-    squares = wrap(xp.ones(n_fft, raw(pieces).dtype)) if window is None else window * window
+    squares = wrap(_ones(xp, n_fft, raw(pieces).dtype)) if window is None else window * window
     pieces = pieces if window is None else pieces * window
     count = spectrum.shape[1]
     envelope = _overlap_add(F, F.expand(squares, shape=(1, count, n_fft)), hop_length)

@@ -13,6 +13,7 @@ import numpy as np
 from wengert import errors, return_types
 from wengert.backends.selection import backend_of
 from wengert.core.tensor import wrap
+from wengert.core.watched import of_arrays
 from wengert.kernels import scans
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import Along, as_tensor, checked, mesh_of, private_index, raw
@@ -251,6 +252,7 @@ def _search(edges: Any, values: Any, side: Any) -> Any:
 
 
 @plain(out=True)
+@of_arrays
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
     """Index at which to insert each element of input into a sorted sequence so that it stays sorted.
 
@@ -288,6 +290,7 @@ def _checked_sorter(sorter: Any, edges: Any) -> Any:
 
 
 @plain(out=True)
+@of_arrays
 def bucketize(input, boundaries, *, out_int32=False, right=False):
     """Index of the bucket of each element of input: searchsorted(boundaries, input) for a vector of boundaries.
 
@@ -306,6 +309,7 @@ def _with_counts(results: tuple, return_inverse: bool, return_counts: bool) -> A
 
 
 @plain(method=True)
+@of_arrays
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """Distinct elements of input, or distinct slices along dim, in ascending order. Not differentiable.
 
@@ -326,6 +330,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 
 
 @plain(method=True)
+@of_arrays
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """Merge runs of equal elements of the flattened input, or of equal slices along dim. Not differentiable.
 
@@ -349,6 +354,7 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
 
 
 @plain(out=True, aliases={"element": "elements", "test_element": "test_elements"})
+@of_arrays
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether each of elements is among test_elements: a bool tensor of the shape of elements. Not differentiable.
 
@@ -360,6 +366,7 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
 
 
 @plain(method=True)
+@of_arrays
 def bincount(input, weights=None, minlength=0):
     """Count the occurrences of each number 0, 1, ... in a vector of integers >= 0, or sum their weights.
 
@@ -379,6 +386,7 @@ def bincount(input, weights=None, minlength=0):
 
 
 @plain()
+@of_arrays
 def unravel_index(indices, shape):
     """Convert indices into a flattened tensor to indices into a tensor of the given shape: a tuple, one per dimension.
 

@@ -11,6 +11,7 @@ from wengert import dtypes, errors, return_types
 from wengert.backends.selection import backend_of, is_array
 from wengert.core.stacks import user_level
 from wengert.core.tensor import wrap
+from wengert.core.watched import of_arrays
 from wengert.kernels import scans
 from wengert.ops.dims import as_dims, normalize_dim, normalize_dims
 from wengert.ops.indices import Along, checked, raw
@@ -100,11 +101,24 @@ def _quantile_ranks(x: Any, ignore_nan: bool) -> tuple[Any, Any]:
     return xp.where(has_nan, 0, last).astype(x.dtype), xp.where(has_nan, last, 0).astype(x.dtype)
 
 
+@of_arrays
+def _quantile_places(x: Any, fractions: Any, interpolation: str, ignore_nan: bool) -> tuple[Any, ...]:
+    """Return (below, above, weight, a, b) for quantiles along the last dimension of x.
+
+    below, above: indices into the sorted dimension. weight: of the element above; it is a q + b for the linear interpolation."""
+    xp = backend_of(x)
+    factor, offset = _quantile_ranks(x, ignore_nan)
+    ranks = factor * xp.atleast_1d(xp.asarray(fractions, x.dtype)) + offset
+    if interpolation in ("lower", "higher", "nearest"):
+        ranks = {"lower": xp.floor, "higher": xp.ceil, "nearest": xp.rint}[interpolation](ranks)
+    below = xp.floor(ranks)
+    weight = xp.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below
+    return below.astype(np.int64), xp.ceil(ranks).astype(np.int64), weight, factor, offset - below
+
+
 def _quantile(F: Any, op: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:
-    xp = backend_of(input)
     x, fractions = raw(input), raw(q)
     _check_quantile(op, x, fractions, interpolation)
-    fractions = xp.atleast_1d(xp.asarray(fractions, x.dtype))
     shape = [1] * x.ndim
     if dim is None:
         flat = F.reshape(input, shape=(-1,))
@@ -112,18 +126,14 @@ def _quantile(F: Any, op: str, input: Any, q: Any, dim: Any, keepdim: bool, inte
         dim = normalize_dim(dim, x.ndim)
         flat = F.movedim(input, dim, -1) if x.ndim else F.reshape(input, shape=(1,))
         shape = [1 if d == dim else size for d, size in enumerate(x.shape)]
-    factor, offset = _quantile_ranks(raw(flat), ignore_nan)
-    ranks = factor * fractions + offset
-    if interpolation in ("lower", "higher", "nearest"):
-        ranks = {"lower": xp.floor, "higher": xp.ceil, "nearest": xp.rint}[interpolation](ranks)
-    below = xp.floor(ranks)
+    below, above, weight, factor, offset = _quantile_places(raw(flat), fractions, interpolation, ignore_nan)
     ordered = F.sort(flat, dim=-1)[0]
-    found = F.gather(ordered, -1, wrap(below.astype(np.int64)))
+    found = F.gather(ordered, -1, wrap(below))
     if interpolation in ("linear", "midpoint"):
-        weight = wrap(xp.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below)
+        weight = wrap(weight)
         if interpolation == "linear" and getattr(q, "requires_grad", False):
-            weight = F.reshape(q, shape=(-1,)) * wrap(factor) + wrap(offset - below)
-        found = F.lerp(found, F.gather(ordered, -1, wrap(xp.ceil(ranks).astype(np.int64))), weight)
+            weight = F.reshape(q, shape=(-1,)) * wrap(factor) + wrap(offset)
+        found = F.lerp(found, F.gather(ordered, -1, wrap(above)), weight)
     found = F.movedim(found, -1, 0)
     if keepdim:
         found = F.reshape(found, shape=(-1, *shape))
@@ -204,6 +214,7 @@ def mode(F, input, dim=-1, keepdim=False):
 
 
 @plain(method=True, out=True)
+@of_arrays
 def histc(input, bins=100, min=0, max=0):
     """Histogram: count the elements in each of `bins` equal intervals from min to max. Not differentiable.
 
@@ -228,6 +239,7 @@ def histc(input, bins=100, min=0, max=0):
 
 
 @plain(method=True, out=True)
+@of_arrays
 def histogram(input, bins=100, *, range=None, weight=None, density=False):
     """Histogram: count the elements in each interval, or sum their weights; a named tuple (hist, bin_edges).
 

@@ -14,7 +14,7 @@ from wengert.core.dispatch import call
 from wengert.core.views import call_inplace_view, set_stride_finder
 from wengert.kernels.memory import address_of, owner_of
 from wengert.ops.dims import normalize_dim
-from wengert.ops.indices import checked
+from wengert.ops.indices import checked, range_from, window_places
 from wengert.ops.registry import NONE, linear, node_class, plain, view
 
 _FEW = 4096  # elements up to which the indices of an as_strided view are cached
@@ -59,10 +59,9 @@ def diagonal_copy(xp, x, *, offset=0, dim1=0, dim2=1):
 def _(F, ct, x_shape, offset, dim1, dim2):
     xp = backend_of(ct)
     dim1, dim2 = _normalize_two_dims(dim1, dim2, len(x_shape))
-    along = xp.arange(ct.shape[-1])
     index: list[Any] = [slice(None)] * len(x_shape)
-    index[dim1] = along - offset if offset < 0 else along
-    index[dim2] = along + offset if offset > 0 else along
+    index[dim1] = range_from(xp, max(-offset, 0), ct.shape[-1])
+    index[dim2] = range_from(xp, max(offset, 0), ct.shape[-1])
     # NumPy puts the dimension of two index arrays in their place if they are adjacent, else in front.
     place = min(dim1, dim2) if abs(dim1 - dim2) == 1 else 0
     if place != len(x_shape) - 2:
@@ -106,7 +105,7 @@ def _(F, ct, x_shape, dimension, size, step):
     dim = normalize_dim(dimension, len(x_shape))
     if step < size <= _FEW_TAPS and not F.is_tensor:
         return _add_up_windows(ct, x_shape, dim, size, step)
-    windows = xp.arange(ct.shape[dim])[:, None] * step + xp.arange(size)
+    windows = window_places(xp, ct.shape[dim], step, size)
     index = (*((slice(None),) * dim), windows)
     return F.read_cotangent(F.movedim(ct, -1, dim + 1), shape=x_shape, index=index, repeats=step < size)
 

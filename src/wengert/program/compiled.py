@@ -11,6 +11,8 @@ from functools import partial, update_wrapper
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
+
 from wengert import errors
 from wengert.core.modes import NO_GRAD, PROFILE, flags, observed, state
 from wengert.core.replay import fits
@@ -19,7 +21,7 @@ from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase
 from wengert.dtypes import get_default_dtype
 from wengert.program.arrays import layout_of
-from wengert.program.execution import Executable, Mismatch, executable_in_c
+from wengert.program.execution import Executable, Mismatch, executable_in_c, existing_of
 from wengert.program.files import ProgramFileError, dumps
 from wengert.program.form import INPUT, TENSOR, Program, Value
 from wengert.program.graph_node import GraphCall
@@ -121,15 +123,18 @@ class Recording:
         except CCompilerError:
             self._conversion = None
 
-    def run_tensors(self, tensors: list[Any]) -> list[Any]:
-        """Return the tensors among the leaves of the result."""
-        return [x for x in self.run(tensors) if isinstance(x, TensorBase)]
-
     def run_in_graph(self, tensors: list[Any]) -> list[Any]:
         """Return the leaves of the result, with a history."""
-        made = iter(self.graph.apply(tensors))  # type: ignore[union-attr]
-        outputs = self.recorded.outputs
-        return [next(made) if isinstance(x, Value) or x[0] in ("graph", "leaf") else x[1] for x in outputs]
+        graph: Any = self.graph
+        leaves: list[Any] = []
+
+        def run(inputs: list[Any]) -> list[Any]:
+            leaves[:] = self.run(inputs)
+            return [x for x, is_new in zip(leaves, graph.is_new, strict=True) if is_new]
+
+        made = iter(graph.apply(tensors, run))
+        outputs = zip(self.recorded.outputs, leaves, graph.is_new, strict=True)
+        return [next(made) if is_new else existing_of(x, leaf, tensors) for x, leaf, is_new in outputs]
 
 
 class Compiled:
@@ -224,6 +229,7 @@ class Compiled:
             try:
                 tensors = [x for x in given if isinstance(x, TensorBase)]
                 surroundings = Surroundings(self.function)
+                surroundings.numbers.update([id(x) for x in given if isinstance(x, np.generic)])
                 recorder = Recorder(getattr(self.function, "__qualname__", "function"), tensors, surroundings)
                 result = record(recorder, self.function, args, kwargs)
                 recorder_problem: Refusal | None = None
@@ -275,10 +281,10 @@ class Compiled:
 
         program = recording.recorded
         reached = [s.key for s in program.storages if s.kind == TENSOR and s.key._requires_grad]
-        tensors = [x for x in program.outputs if isinstance(x, Value) or x[0] in ("graph", "leaf")]
-        needs_grad = [not isinstance(x, Value) and x[0] == "graph" for x in tensors]
+        is_new = [isinstance(x, Value) or x[0] == "graph" for x in program.outputs]
+        needs_grad = [not isinstance(x, Value) for x, new in zip(program.outputs, is_new, strict=True) if new]
         make = partial(Compiled, fullgraph=self.fullgraph, exact=self.exact, backend=self.backend)
-        return GraphCall(recording.run_tensors, call, len(places), reached, make, needs_grad)
+        return GraphCall(call, len(places), reached, make, is_new, needs_grad)
 
     def _give_up(self, reason: str) -> None:
         self._is_eager = True

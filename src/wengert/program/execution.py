@@ -7,6 +7,7 @@ own arrays, looked up at each run. What the function returns, and new gradients,
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -22,10 +23,11 @@ from wengert.core.views import write_array
 from wengert.generator import default_generator
 from wengert.kernels import native
 from wengert.kernels.memory import bounds_of
+from wengert.ops.indices import Along
 from wengert.program import form
 from wengert.program.arrays import aligned, constant, new_memory, place, view
 from wengert.program.descent import function_of_steps, join_steps
-from wengert.program.form import Instruction, Program, Scalar, Storage, Value, may_draw, replaced
+from wengert.program.form import Instruction, Program, Scalar, Storage, Value, may_draw, replaced, values_written
 from wengert.program.lowering import direct_call, function_of, is_plain, kernel_of, run_forward
 from wengert.program.memory import plan
 from wengert.program.passes import optimized, storages_kept
@@ -68,9 +70,10 @@ class Executable:
         for x in self.instructions:
             self._lower(x)
         for x in program.outputs:
-            value = x[1] if isinstance(x, tuple) and not isinstance(x, Value) else x
-            if isinstance(value, Value):
-                self.slot(value)
+            values = (x,) if isinstance(x, Value) else x[1:3]
+            for value in values:
+                if isinstance(value, Value):
+                    self.slot(value)
         self._copy_results()
         self._allocate()
         self.n_compiled = sum(step[0] == "kernel" for step in self.steps)
@@ -92,7 +95,7 @@ class Executable:
         self._guarded = [state.leaf for state in program.grads]
         self._were_none = [state.is_none for state in program.grads]
         self._backs_up = self._can_stop_after_writes()
-        self._draws = any((x.kind == form.HOST and not x.function.is_step) or may_draw(x) for x in self.instructions)
+        self._draws = any((x.kind == form.HOST and x.function.draws) or may_draw(x) for x in self.instructions)
 
     def _keep_results(self) -> None:
         """Find the computed storages whose memory must be new at each run."""
@@ -100,7 +103,7 @@ class Executable:
         for x in self.program.outputs:
             if isinstance(x, Value):
                 found[x.storage] = None
-            elif x[0] in ("leaf", "graph"):
+            elif x[0] in ("leaf", "graph", "freed", "view"):
                 found[x[1].storage] = None
         for y in self.instructions:
             if y.kind == form.SET_GRAD and y.inputs[0] is not None:
@@ -289,8 +292,9 @@ class Executable:
         written: dict[int, Value] = {}
         stops = False
         for x in self.instructions:
-            if x.kind in (form.INTO, form.WRITE, form.UPDATE, form.C) and any(v.storage.is_external for v in x.outputs):
-                written.update({int(self.slot(v)): v for v in x.outputs if v.storage.is_external})
+            outside = [v for v in values_written(x) if v.storage.is_external] if x.kind != form.MAKE else []
+            if outside:
+                written.update({int(self.slot(v)): v for v in outside})
             elif written and (x.kind == form.GUARD or (x.kind == form.MAKE and kernel_of(x) is None)):
                 stops = True
         return list(written.items()) if stops else []
@@ -402,11 +406,17 @@ class Executable:
     def _result(self, x: Any, inputs: list[TensorBase], made: dict[int, Any]) -> Any:
         if isinstance(x, Value):
             return self._tensor(self.slot(x), made)
-        kind, what = x
-        if kind == "same":
-            return inputs[what.key] if what.kind == form.INPUT else what.key
+        kind, what = x[:2]
+        if kind == "same" or (kind == "view" and isinstance(x.root, Storage)):
+            return existing_of(x, None, inputs)
+        if kind == "view":
+            return reduce(_applied, x.steps, self._tensor(self.slot(x.root), made))
         if kind == "graph":
             return self._tensor(self.slot(what), made)
+        if kind == "freed":
+            tensor = self._tensor(self.slot(what), made)
+            tensor._requires_grad, tensor._grad_fn, tensor._output_nr = True, x.node, x.output_nr
+            return tensor
         if kind == "leaf":
             leaf = self._tensor(self.slot(what), made)
             leaf._requires_grad = True
@@ -510,6 +520,19 @@ _STEPS: dict[str, Callable[..., None]] = {
 }  # fmt: skip
 
 
+def existing_of(output: Any, result: Any, inputs: list[Any]) -> Any:
+    """Return an output that is a tensor that exists before the program runs, or a view of it. Another one's result is returned."""
+    if output[0] == "same":
+        return owner_of(_owner(output[1]), inputs)
+    if output[0] == "view" and isinstance(output.root, Storage):
+        return reduce(_applied, output.steps, owner_of(_owner(output.root), inputs))
+    return result
+
+
+def _applied(x: Any, step: Callable[[Any], Any]) -> Any:
+    return step(x)
+
+
 def executable_in_c(program: Program, exact: bool) -> Executable:
     """Return a program with runs of its instructions as C functions, compiled now."""
     from wengert.program.c_steps import Conversion  # most programs run without C of their own
@@ -542,6 +565,8 @@ def _results_of(program: Any) -> Callable[..., Any]:
 
 def _has_slot(x: Any) -> bool:
     """Whether a parameter holds the number of a slot."""
+    if type(x) is Along:
+        x = (x.index,)
     if isinstance(x, (tuple, list)):
         return any(_has_slot(y) for y in x)
     return any(_has_slot(y) for y in x.values()) if isinstance(x, dict) else type(x) is Slot

@@ -19,6 +19,7 @@ import numpy as np
 from wengert import errors
 from wengert.core.tensor import wrap
 from wengert.dtypes import as_dtype, dtype
+from wengert.ops.indices import Along
 from wengert.ops.registry import OPS, Operation
 from wengert.program import form, origins
 from wengert.program.form import GradState, Instruction, Layout, Program, Storage, Value
@@ -107,7 +108,7 @@ class _Writer:
             function = x.function.name
         elif x.kind == form.SET_GRAD:
             function = self.leaf(x.function)
-        elif x.kind not in _KINDS:
+        elif x.kind not in _KINDS or (x.op is not None and OPS.get(x.op.name) is not x.op):
             raise ProgramFileError(f"the instruction {x.name} cannot be saved ({x.line})")
         try:
             return {
@@ -134,6 +135,8 @@ class _Writer:
             return {type(x).__name__: [self.leaf_of(y, numbers) for y in x]}
         if type(x) is dict and all(type(key) is str for key in x):
             return {"dict": {key: self.leaf_of(y, numbers) for key, y in x.items()}}
+        if type(x) is Along:
+            return {"along": [self.leaf_of(x.index, numbers), x.dim]}
         if type(x) is slice:
             return {"slice": [self.leaf_of(y, numbers) for y in (x.start, x.stop, x.step)]}
         if isinstance(x, (np.dtype, dtype)):
@@ -147,9 +150,11 @@ class _Writer:
     def output(self, x: Any, numbers: dict[Storage, int]) -> Any:
         if isinstance(x, Value):
             return ["value", self.leaf_of(x, numbers)]
-        kind, what = x
-        if kind == "graph":
+        kind, what = x[:2]
+        if kind in ("graph", "freed"):
             raise ProgramFileError("a program whose result requires grad cannot be saved. Hint: record it under wengert.no_grad()")
+        if kind == "view":
+            raise ProgramFileError("a program whose result is a view of another tensor cannot be saved. Hint: return a copy")
         return [kind, numbers[what] if kind == "same" else self.leaf_of(what, numbers)]
 
 
@@ -338,6 +343,10 @@ class _Reader:
             return tuple(parts) if kind == "tuple" else parts
         if kind == "dict":
             return {str(key): self.leaf_of(y, storages) for key, y in what.items()}
+        if kind == "along":
+            index, dim = self.leaf_of(what[0], storages), what[1]
+            _checked(isinstance(index, Value) and index.dtype.kind in "iu" and type(dim) is int and 0 <= dim < 32, "an index")
+            return Along(index, dim)
         if kind == "slice":
             return slice(*[self.leaf_of(y, storages) for y in what])
         if kind in ("dtype", "numpy"):

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from wengert.ops.indices import Along
+
 # Where the memory of a storage comes from.
 INPUT = "input"  # the argument with the number `key`
 TENSOR = "tensor"  # the tensor `key`, which the function reaches: a parameter, for example
@@ -17,6 +19,7 @@ CONSTANT = "constant"  # `key` is the array
 COMPUTED = "computed"  # an instruction
 
 EXTERNAL = frozenset({INPUT, TENSOR, GRAD})
+_HOLDERS = (tuple, list, dict, Along)  # what may hold values
 
 
 class Layout(NamedTuple):
@@ -151,7 +154,7 @@ class Instruction:
 
 def _holds_values(x: Any) -> bool:
     """Whether x is a container with values in it."""
-    return type(x) in (tuple, list, dict) and any(True for _ in values_in(x))
+    return type(x) in _HOLDERS and any(True for _ in values_in(x))
 
 
 def values_in(x: Any) -> Iterator[Value]:
@@ -161,6 +164,8 @@ def values_in(x: Any) -> Iterator[Value]:
     elif isinstance(x, (tuple, list, dict)):
         for y in x.values() if isinstance(x, dict) else x:
             yield from values_in(y)
+    elif type(x) is Along:
+        yield from values_in(x.index)
 
 
 def values_read(x: Instruction) -> list[Value]:
@@ -170,9 +175,14 @@ def values_read(x: Instruction) -> list[Value]:
     return [*values_in(x.inputs), *values_in(x.params)]
 
 
+def values_written(x: Instruction) -> list[Value]:
+    """Return the values that an instruction writes."""
+    return [*x.outputs, *([x.inputs[0]] if x.kind == HOST and _writes(x) else [])]
+
+
 def storages_written(x: Instruction) -> list[Storage]:
     """Return the storages that an instruction writes."""
-    return [v.storage for v in x.outputs] + ([x.inputs[0].storage] if x.kind == HOST and _writes(x) else [])
+    return [v.storage for v in values_written(x)]
 
 
 def _writes(x: Instruction) -> bool:
@@ -185,7 +195,9 @@ def may_draw(x: Instruction) -> bool:
 
 
 def replaced(x: Any, change: Callable[[Any], Any]) -> Any:
-    """Return an operand or a parameter with change(y) in place of each y in its tuples, lists and dicts."""
+    """Return an operand or a parameter with change(y) in place of each y in its tuples, lists, dicts and indices."""
+    if type(x) is Along:
+        return Along(change(x.index), x.dim)
     if isinstance(x, Value) or not isinstance(x, (tuple, list, dict)):
         return change(x)
     if isinstance(x, dict):
@@ -199,6 +211,8 @@ def _text(x: Any) -> str:
         return str(x)
     if isinstance(x, (tuple, list)):
         return f"({', '.join(map(_text, x))})"
+    if type(x) is Along:
+        return f"{_text(x.index)} along {x.dim}"
     known = isinstance(x, (int, float, complex, str, slice, type(None), type(Ellipsis)))
     return repr(x) if known else f"<{type(x).__name__}>"
 
@@ -212,11 +226,31 @@ class GradState(NamedTuple):
     is_none: bool
 
 
+class View(NamedTuple):
+    """A result that is a view of another tensor. value: its elements. root: the storage of a tensor that exists before the
+    program runs, or a computed value, of which the steps make the view, one after the other."""
+
+    kind: str
+    value: Value
+    root: Any
+    steps: tuple[Callable[[Any], Any], ...]
+
+
+class Freed(NamedTuple):
+    """A result with a history through which a backward pass has gone. node, output_nr: of the recorded run."""
+
+    kind: str
+    value: Value
+    node: Any
+    output_nr: int
+
+
 class Program:
     """Instructions in the order in which they run, and the function's result.
 
     outputs: the leaves of the result: values, ("leaf", value) for a leaf that requires grad, ("graph", value) for a value with a
-    history, ("same", storage) for a tensor that the function was given, ("item", value) for a number, or ("object", x).
+    history, a View, Freed, ("same", storage) for a tensor that exists before the program runs, ("item", value) for a number, or
+    ("object", x).
     structure: the tree that they are leaves of."""
 
     def __init__(self, name: str) -> None:

@@ -202,7 +202,7 @@ def _fused(group: Group, kept: set[Storage], readers: dict[Storage, int]) -> lis
         own[0].in_place = [(v, own[0].outputs[0]) for v in group.inputs]
         return own
     outputs = group.values_needed(kept, readers)
-    if any(v.dtype == _BOOL for v in outputs):
+    if any(v.dtype == _BOOL for v in (*group.inputs, *outputs)):
         return own  # a half ends between a condition and what reads it
     n_operands = len(group.inputs) + len(outputs)
     if not group.inputs or not outputs or n_operands > _MAX_OPERANDS:

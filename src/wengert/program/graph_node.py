@@ -12,7 +12,6 @@ from typing import Any
 from wengert.autograd import grad
 from wengert.autograd.function import Function
 from wengert.core.modes import grad_enabled, set_recording
-from wengert.core.tensor import TensorBase
 from wengert.utils._pytree import tree_leaves
 
 
@@ -20,11 +19,11 @@ class CompiledFunction(Function):
     """The node of a compiled function."""
 
     @staticmethod
-    def forward(ctx: Any, call: GraphCall, *tensors: Any) -> Any:
-        """Return the tensors among the leaves of the function's result."""
+    def forward(ctx: Any, call: GraphCall, run: Any, *tensors: Any) -> Any:
+        """Return the new tensors among the leaves of the function's result. run(inputs) makes them, without a history."""
         ctx.call = call
         ctx.save_for_backward(*tensors)
-        results = call.run(list(tensors[: call.n_inputs]))
+        results = run(list(tensors[: call.n_inputs]))
         if call.needs_grad is not None:
             ctx.mark_non_differentiable(*[x for x, needs in zip(results, call.needs_grad, strict=True) if not needs])
         return tuple(results)
@@ -32,31 +31,31 @@ class CompiledFunction(Function):
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
         """Return the gradients in the tensors."""
-        return None, *ctx.call.gradients(ctx.saved_tensors, cotangents, ctx.needs_input_grad[1:])
+        return None, None, *ctx.call.gradients(ctx.saved_tensors, cotangents, ctx.needs_input_grad[2:])
 
 
 class GraphCall:
     """A function of tensors with a derivative in them and in the tensors that it reaches, its parameters.
 
-    run(inputs) returns the tensors of the result, without a history. call(inputs) computes the same by operations that are
-    recorded. reached: parameters. compiled: compiles functions. needs_grad: for each tensor of the result, whether it requires
+    call(inputs) computes the result by operations that are recorded. reached: parameters. compiled: compiles functions. is_new: for
+    each leaf of the result, whether it is a new tensor; None: all of them are. needs_grad: for each new tensor, whether it requires
     grad; None: all of them do."""
 
     def __init__(
-        self, run: Callable[[list[Any]], list[Any]], call: Callable[[list[Any]], Any], n_inputs: int, reached: Sequence[Any],
-        compiled: Callable[[Callable[..., Any]], Any], needs_grad: list[bool] | None = None,
+        self, call: Callable[[list[Any]], Any], n_inputs: int, reached: Sequence[Any],
+        compiled: Callable[[Callable[..., Any]], Any], is_new: list[bool] | None = None, needs_grad: list[bool] | None = None,
     ) -> None:  # fmt: skip
-        self.run = run
         self.call = call
+        self.is_new = is_new
         self.n_inputs = n_inputs
         self.reached = reached
         self.needs_grad = needs_grad
         self._compiled = compiled
         self._derivatives: dict[tuple[bool, ...], Derivative] = {}
 
-    def apply(self, inputs: list[Any]) -> Any:
-        """Return the tensors of the result, with a history."""
-        return CompiledFunction.apply(self, *inputs, *self.reached)
+    def apply(self, inputs: list[Any], run: Callable[[list[Any]], list[Any]]) -> Any:
+        """Return the new tensors of the result, with a history. run(inputs) returns them without."""
+        return CompiledFunction.apply(self, run, *inputs, *self.reached)
 
     def gradients(self, tensors: Sequence[Any], cotangents: Sequence[Any], needs: Sequence[bool]) -> list[Any]:
         """Return the gradients in those tensors that need one, None for the others. With a history if gradients are recorded."""
@@ -74,28 +73,30 @@ class Derivative:
     """The gradients of a function in some of its inputs and parameters, as a function of the inputs and the cotangents."""
 
     def __init__(self, call: GraphCall, wanted: tuple[bool, ...], compiled: Callable[[Callable[..., Any]], Any]) -> None:
-        function, n_inputs, reached = call.call, call.n_inputs, call.reached
+        function, n_inputs, reached, is_new = call.call, call.n_inputs, call.reached, call.is_new
         self.is_none: list[bool] = []  # of the gradients that the last run has returned
 
         def derive(inputs: list[Any], cotangents: list[Any], create_graph: bool) -> list[Any]:
             with set_recording(True):
-                results = [x for x in tree_leaves(function(inputs)) if isinstance(x, TensorBase)]
+                leaves = tree_leaves(function(inputs))
+                results = _new_tensors(leaves, is_new)
                 pairs = [(x, ct) for x, ct in zip(results, cotangents, strict=True) if x.requires_grad]
                 variables = [x for x, needed in zip([*inputs, *reached], wanted, strict=True) if needed]
                 outputs = [x for x, _ in pairs]
                 found = grad(outputs, variables, [ct for _, ct in pairs], create_graph=create_graph, allow_unused=True)
-            return list(found)
+            numbers = [x for x in leaves if isinstance(x, (int, float, complex))]  # a number that is dropped cannot be recorded
+            return [*found, *numbers]
 
         def backward(inputs: list[Any], cotangents: list[Any]) -> list[Any]:
             return derive(_leaves(inputs), [ct.detach() for ct in cotangents], False)
 
         def run(both: list[Any]) -> list[Any]:
-            found = self.compiled(both[:n_inputs], both[n_inputs:])
+            found = self.compiled(both[:n_inputs], both[n_inputs:])[: sum(wanted)]
             self.is_none = [x is None for x in found]
             return [x for x in found if x is not None]
 
         def call_again(both: list[Any]) -> list[Any]:
-            return derive(both[:n_inputs], both[n_inputs:], True)
+            return derive(both[:n_inputs], both[n_inputs:], True)[: sum(wanted)]
 
         self.compiled = compiled(backward)
         self._reached = reached
@@ -104,11 +105,18 @@ class Derivative:
 
     def record(self, inputs: list[Any], cotangents: list[Any]) -> list[Any]:
         """Return the gradients with a history, which is one node, too."""
+        run, call, compiled = self._parts
         if self._again is None:
-            run, call, compiled = self._parts
-            self._again = GraphCall(run, call, len(inputs) + len(cotangents), self._reached, compiled)
-        found = iter(self._again.apply([*inputs, *cotangents]))
+            self._again = GraphCall(call, len(inputs) + len(cotangents), self._reached, compiled)
+        found = iter(self._again.apply([*inputs, *cotangents], run))
         return [None if is_none else next(found) for is_none in self.is_none]
+
+
+def _new_tensors(leaves: list[Any], is_new: list[bool] | None) -> list[Any]:
+    """Return the new tensors among the leaves of a result. is_new: see GraphCall."""
+    if is_new is None:
+        return [x for x in leaves if x is not None]
+    return [x for x, new in zip(leaves, is_new, strict=True) if new]
 
 
 def _leaves(tensors: list[Any]) -> list[Any]:

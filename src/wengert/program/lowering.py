@@ -77,6 +77,8 @@ def function_of(x: Instruction, params: Any) -> Any:
         settings = op.defaults if params is None else params
         return lambda *arrays: forward(numpy_backend, *arrays, **settings)
     keeps_numbers = x.keeps_numbers
+    if op.output_names is not None and len(x.outputs) == 1:
+        return lambda *arrays: run_forward(op, list(arrays), params, keeps_numbers)[0]
     if op.output_names is not None:
         return lambda *arrays: tuple(run_forward(op, list(arrays), params, keeps_numbers))
     return lambda *arrays: run_forward(op, list(arrays), params, keeps_numbers)

@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.autograd.transforms import _unit_tensors
 from wengert.core.tensor import TensorBase
-from wengert.core.watched import is_stand_in, own_code
+from wengert.core.watched import ARRAY_FUNCTIONS, ARRAY_WRITERS, is_stand_in, own_code
 from wengert.ops.index import write_unrecorded
 from wengert.ops.registry import OPS, Plain
 from wengert.tensor import Tensor
@@ -38,12 +38,16 @@ def add_operation() -> Any:
 
 
 class Host(NamedTuple):
-    """A Python function that a program calls. writes: into its first argument. is_step: it is the step of an optimizer."""
+    """A Python function that a program calls. is_step: it is the step of an optimizer. writes: into its first argument.
+
+    draws: it draws random numbers. is_pure: it does nothing but make arrays of its arguments."""
 
     name: str
     function: Callable[..., Any]
     is_step: bool = False
     writes: bool = False
+    draws: bool = False
+    is_pure: bool = False
 
 
 # Of functions, by the id of their code, which is slow to hash. They exist as long as the package.
@@ -73,7 +77,7 @@ def load() -> None:
     OPS["rand"]  # registers the family
     for op in list(OPS.values()):
         if isinstance(op, Plain) and isinstance(op.fn, FunctionType) and op.fn.__globals__["__name__"] == "wengert.ops.random":
-            HOSTS[id(own_code(op.fn))] = Host(op.name, op.fn, writes=op.name.endswith("_"))
+            HOSTS[id(own_code(op.fn))] = Host(op.name, op.fn, writes=op.name.endswith("_"), draws=True)
     UNITS.add(id(own_code(_unit_tensors)))
     HOSTS[id(own_code(write_unrecorded))] = Host("setitem", write_unrecorded, writes=True)
     for name in _LEAVING_METHODS:
@@ -83,7 +87,22 @@ def load() -> None:
 def host_named(name: str) -> Host | None:
     """Return the function of random numbers, or of writes, that programs call by this name."""
     load()
-    return next((host for host in HOSTS.values() if host.name == name), None)
+    for key in ARRAY_WRITERS:
+        _add_host(key)
+    return next((host for host in HOSTS.values() if host.name == name and not host.is_pure), None)
+
+
+def host_of(code: CodeType) -> Host | None:
+    """Return the function that has this code, if programs call it."""
+    return HOSTS.get(id(code)) or _add_host(id(code))
+
+
+def _add_host(key: int) -> Host | None:
+    """Add a function that computes with arrays, given the id of its code. Families of operations are loaded when they are used."""
+    function = ARRAY_FUNCTIONS.get(key) or ARRAY_WRITERS.get(key)
+    if function is None:
+        return None
+    return HOSTS.setdefault(key, Host(function.__name__, function, writes=key in ARRAY_WRITERS, is_pure=key in ARRAY_FUNCTIONS))
 
 
 def write_named(op: Any, name: str) -> Any:
@@ -131,7 +150,7 @@ def is_metadata(name: str) -> bool:
 def is_observed(code: CodeType) -> bool:
     """Whether the code is that of a function of the tables above."""
     key = id(code)
-    return key in HOSTS or key in LEAVING or key in CREATIONS or key in UNITS
+    return host_of(code) is not None or key in LEAVING or key in CREATIONS or key in UNITS
 
 
 def is_public(code: CodeType) -> bool:

@@ -16,7 +16,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType, FunctionType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 from weakref import ref
 
@@ -28,37 +28,29 @@ from wengert.core.engine import evaluate_node, start
 from wengert.core.node import AccumulateGrad, find_position
 from wengert.core.recorder import evaluate_each, hold_calls, set_program_recorder, watch_calls
 from wengert.core.saved import INPUT, SavedTensor
-from wengert.core.tensor import TensorBase
+from wengert.core.tensor import TensorBase, wrap
+from wengert.core.untaken import set_places_observer
 from wengert.dtypes import dtype
 from wengert.generator import Generator
 from wengert.kernels import native
 from wengert.kernels.memory import bounds_of
 from wengert.program import form, origins
+from wengert.program.array_calls import has_only_rules
+from wengert.program.array_recording import ArrayRecorder
 from wengert.program.arrays import extent_of
-from wengert.program.form import GradState, Instruction, Program, Scalar, Storage, Value, may_draw, replaced
+from wengert.program.form import Instruction, Program, Scalar, Storage, Value, replaced
 from wengert.program.origins import root_of
+from wengert.program.results import Refusal, Results
 from wengert.program.surroundings import Surroundings, is_optimizer
 from wengert.program.updates import update_of
-
-
-class Refusal(Exception):
-    """Why a function cannot be recorded. where: the line of the user's program, or ""."""
-
-    def __init__(self, reason: str, where: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.where = where
-
-    def __str__(self) -> str:
-        return f"{self.reason} ({self.where})" if self.where else self.reason
-
 
 # Types of parameters that hold no elements of tensors.
 _CONSTANTS = (
     int, float, complex, str, bytes, slice, type, type(None), type(Ellipsis), np.dtype, np.generic, dtype, Generator, FunctionType,
+    ModuleType,
 )  # fmt: skip
 _GEOMETRY = frozenset({"Windows", "Table"})  # classes of operations whose objects follow from shapes
-_INTERNAL = frozenset({"wengert", "numpy", "importlib"})  # packages whose code is not the user's
+_INTERNAL = frozenset({"wengert", "numpy", "importlib", "opt_einsum"})  # packages whose code is not the user's
 _LARGE = 1 << 17  # bytes of memory that the recorder does not keep
 _CALLS, _C_CALLS, _DATA = 1, 2, 4  # what the recorder is told of a code: see watch_calls
 _CALLS_OF_VIEWS = frozenset({"call1", "call"})
@@ -67,10 +59,12 @@ _package_codes: list[Any] = []
 _EVENTS = {"call": _CALLS, "return": _CALLS | _DATA, "c_call": _C_CALLS}
 
 
-class Recorder:
+class Recorder(ArrayRecorder, Results):
     """Records one run. inputs: the tensors among the arguments. surroundings: what the function reaches."""
 
     def __init__(self, name: str, inputs: list[TensorBase], surroundings: Surroundings) -> None:
+        ArrayRecorder.__init__(self)
+        Results.__init__(self)
         self.program = Program(name)
         self.refusal: Refusal | None = None
         self.depth = 0  # of calls whose insides are not recorded
@@ -84,6 +78,7 @@ class Recorder:
         self._grads: dict[int, tuple[TensorBase, Any]] = {}  # leaf and its .grad as the program has it, by the leaf's id
         self._first_grads: dict[int, Any] = {}
         self._names_grads = surroundings.names_grads
+        self._numbers = surroundings.numbers
         self._leaf_keys: dict[int, Any] = {}  # the leaf itself, or its number among the arguments
         self._external: dict[int, tuple[TensorBase, Any, bool, Any]] = {}  # with array, requires_grad, grad_fn, by the id
         self._items: dict[int, tuple[Any, Value]] = {}  # numbers that are results only, by the id
@@ -207,7 +202,8 @@ class Recorder:
                 if x._array.dtype.isnative and x._array.dtype.names is None:
                     self._new_storage(kind, key, x._array)
                     return
-        if array.size == 0 or ((root.size == 1 or not any(array.strides)) and array.flat[0] in (0, 1)):
+        is_uniform = array.size == 0 or ((root.size == 1 or not any(array.strides)) and array.flat[0] in (0, 1))
+        if is_uniform and array.dtype.kind in "fc":
             self.constant(array)  # what rules use for derivatives that are 0 or 1 everywhere
             return
         raise Refusal("an array is used that no recorded operation has made and that the function does not reach as a tensor")
@@ -249,7 +245,11 @@ class Recorder:
             if self._is_known(x):
                 return self.value_of(x)
             raise Refusal("a NumPy array is an operand. Write wengert.as_tensor(array) outside of the function")
-        return x.item() if isinstance(x, np.generic) else x
+        if isinstance(x, np.generic):
+            if id(x) not in self._numbers:
+                raise Refusal("a NumPy number is an operand, which may depend on the elements of a tensor. Write float(number)")
+            return x.item()
+        return x
 
     def _check_version(self, x: TensorBase) -> None:
         counter = x._counter
@@ -289,7 +289,9 @@ class Recorder:
         hold_calls(True)  # what runs inside is of no interest
         try:
             if arguments[0].is_view and function.__name__ in _CALLS_OF_VIEWS:  # nothing to record: its result tells what it is
-                return function(*arguments)
+                result = function(*arguments)
+                self._note_views(function, arguments, result)
+                return result
             try:
                 call = self._call_of(function.__name__, arguments)
             except Refusal as refusal:
@@ -297,7 +299,7 @@ class Recorder:
                 return function(*arguments)
             result = function(*arguments)
             try:
-                self._add_call(result, *call)
+                self._add_call(result, function, arguments, *call)
             except Refusal as refusal:
                 self.refuse(refusal.reason)
             return result
@@ -326,8 +328,9 @@ class Recorder:
         return kind, op, tuple([self.operand(x) for x in inputs]), self._frozen(params) if params else params, write, direct
 
     def _add_call(
-        self, result: Any, kind: str, op: Any, operands: tuple[Any, ...], params: Any, write: Any, direct: bool
-    ) -> None:
+        self, result: Any, function: Any, arguments: Any, kind: str, op: Any, operands: tuple[Any, ...], params: Any, write: Any,
+        direct: bool,
+    ) -> None:  # fmt: skip
         if kind != form.MAKE:
             self._count_write(result, operands[0])
             self.add(kind, op.name + "_", operands, (operands[0],), params, op, write, True)
@@ -337,6 +340,7 @@ class Recorder:
         if all(known):  # views of operands
             for x in outputs:
                 self.value_of(x._array)
+            self._note_views(function, arguments, result)
             return
         if any(known):
             raise Refusal(f"{op.name} gives views and new memory at once")
@@ -378,12 +382,35 @@ class Recorder:
             for x in cotangents:
                 if not self._is_known(x._array) and np.all(x._array == 1):
                     self.constant(x._array)
+            task.check = self._check_rules
         start(task, roots, cotangents)
         evaluate_each(task, self._evaluate)
+        if self.refusal is None and task.detaches:
+            try:
+                self._separate(task.results, cotangents)
+            except Refusal as refusal:
+                self.refuse(refusal.reason)
+
+    def _separate(self, results: list[Any], cotangents: list[Any]) -> None:
+        """Replace gradients that are not alone in their memory by copies, as an eager pass does."""
+        seen = {id(root_of(x._array)) for x in cotangents}
+        for i, x in enumerate(results):
+            if x is None:
+                continue
+            value, root = self.operand(x), id(root_of(x._array))
+            if root in seen or not value.is_whole or value.storage.kind != form.COMPUTED:
+                copied = wrap(x._array.copy())
+                self.add(form.COPY, "copy", (value,), (self.computed(copied._array),))
+                results[i] = copied
+            seen.add(root)
 
     def _evaluate(self, task: Any, node: Any, buffer: Any) -> None:
         """Evaluate a node. If it is a leaf's, record what was added into .grad."""
         before = node._variable._grad if isinstance(node, AccumulateGrad) else None
+        self._rules_began = None
+        if self.refusal is None and buffer.needed and has_only_rules(node, buffer):
+            task.settle(node, buffer)
+            self._rules_began = len(self.program.instructions), len(self.program.storages)
         evaluate_node(task, node, buffer)
         if isinstance(node, AccumulateGrad) and self.refusal is None and task.detaches and buffer.needed:
             try:
@@ -443,17 +470,19 @@ class Recorder:
 
     def _begin_call(self, frame: FrameType) -> None:
         code = frame.f_code
-        host = origins.HOSTS.get(id(code))
+        host = origins.host_of(code)
         if host is None and code.co_name == "run" and is_optimizer(frame.f_locals.get("self")):
             host = origins.Host("step", lambda optimizer, *args, **kwargs: optimizer.step(*args, **kwargs), True)
         if host is None:
             return
         arguments = origins.arguments_of(frame)
-        if host.is_step:
+        if host.is_pure:
+            inputs: Any = arguments
+        elif host.is_step:
             self.settle_grads()
             if len(arguments[0]) > 1 or arguments[1]:
                 raise Refusal("the step of an optimizer is given a closure")
-            inputs: Any = arguments
+            inputs = arguments
         else:
             inputs = self._frozen(arguments)
         self.host = frame, host, inputs
@@ -466,6 +495,9 @@ class Recorder:
         self.host = None
         self.depth -= 1
         outputs: tuple[Value, ...] = ()
+        if host.is_pure:
+            self._end_array_function(host, (args, kwargs), result)
+            return
         for counter_owner, *_ in list(self._external.values()):
             self._versions_of(counter_owner)
         if host.is_step and self._add_update(args[0]):
@@ -554,73 +586,6 @@ class Recorder:
         self.add(form.COPY, "copy", (value,), (copied,))
         return copied
 
-    # -- the end -----------------------------------------------------------------------------------------------------------
-
-    def finish(self, leaves: list[Any], structure: Any) -> Program:
-        """Return the program, given the leaves of the function's result. Raises Refusal."""
-        if self.refusal is not None:
-            raise self.refusal
-        self.settle_grads()
-        for x, array, requires_grad, grad_fn in self._external.values():
-            self._check_version(x)
-            if x._array is not array or x._requires_grad != requires_grad or x._grad_fn is not grad_fn:
-                raise Refusal("the function changes the memory, the history or requires_grad of a tensor that it was given")
-        kinds = [x.kind for x in self.program.instructions]
-        steps = [i for i, x in enumerate(self.program.instructions) if x.kind == form.HOST and x.function.is_step]
-        if steps and form.GUARD in kinds[steps[0] :]:
-            raise Refusal("a condition on a tensor follows the step of an optimizer, which could not be undone")
-        if self._items.keys() - {id(x) for x in leaves}:  # __float__() was called by another function than float()
-            raise Refusal("a number of a tensor goes elsewhere than into the result")
-        self.program.outputs = [self._output(x) for x in leaves]
-        self.program.structure = structure
-        found = {x[0] for x in self.program.outputs if not isinstance(x, Value)}
-        if "graph" in found and found & {"same", "item", "leaf"}:
-            raise Refusal("one result requires grad, and another one is a number or a tensor that exists before the call")
-        distinct = {id(x): y for x, y in zip(leaves, self.program.outputs, strict=True)}.values()
-        values = [x if isinstance(x, Value) else x[1] for x in distinct if isinstance(x, Value) or x[0] in ("leaf", "graph")]
-        returned = [x.storage for x in values]
-        if len(set(returned)) < len(returned):
-            raise Refusal("two results share memory")
-        changed = {id(x.function) for x in self.program.instructions if x.kind == form.SET_GRAD}
-        changed |= {id(s.key) for s in self.program.storages if s.kind == form.GRAD}
-        for key, held in self._first_grads.items():
-            leaf = self._leaf_keys[key]
-            if (held is None and self._names_grads) or id(leaf) in changed:  # that it sets None to None leaves no trace
-                self.program.grads.append(GradState(leaf, held is None))
-        return self.program
-
-    def _check_graph(self) -> None:
-        """Check that a backward pass may compute the forward values again."""
-        reason = ""
-        for x in self.program.instructions:
-            if x.kind == form.SET_GRAD or (
-                x.kind in (form.INTO, form.WRITE, form.UPDATE) and x.outputs[0].storage.is_external
-            ):
-                reason = "the function writes a tensor that exists before the call"
-            elif x.kind == form.HOST or may_draw(x):
-                reason = "the function draws random numbers, or steps an optimizer"
-        if any(s.kind == form.TENSOR and s.key._grad_fn is not None for s in self.program.storages):
-            reason = "the function reaches a tensor that has a history"
-        if reason:
-            raise Refusal(f"a result requires grad, and {reason}. Compile the step that calls backward()")
-
-    def _output(self, x: Any) -> Any:
-        if isinstance(x, TensorBase):
-            if id(x) in self._external:
-                return "same", self.value_of(x._array).storage
-            value = self.operand(x)
-            if value.storage.is_external:
-                raise Refusal("a result is a view of a tensor that exists before the call")
-            if x._grad_fn is not None:
-                self._check_graph()
-                return "graph", value
-            return ("leaf", value) if x._requires_grad else value
-        if id(x) in self._items and self._items[id(x)][0] is x:
-            return "item", self._items[id(x)][1]
-        if isinstance(x, (int, float, complex, str, bool, type(None))):
-            return "object", x
-        raise Refusal(f"a result is of type {type(x).__name__}")
-
 
 def _is_internal(frame: FrameType) -> bool:
     """Whether a frame runs code of this package or of NumPy."""
@@ -667,6 +632,7 @@ def record(recorder: Recorder, fn: Callable[..., Any], args: Any, kwargs: Any) -
     origins.load()
     _recording = True
     set_program_recorder(recorder.intercept, recorder.run_pass)
+    set_places_observer(recorder.see_places)
     try:
         with without_collector(), recorded_passes.all_recorded():  # finalizers are no part of the function
             watch_calls(recorder.kinds, recorder.profile)
@@ -676,4 +642,5 @@ def record(recorder: Recorder, fn: Callable[..., Any], args: Any, kwargs: Any) -
                 watch_calls({}, None)
     finally:
         set_program_recorder(None, None)
+        set_places_observer(None)
         _recording = False

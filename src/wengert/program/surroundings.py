@@ -82,6 +82,7 @@ class Surroundings:
     def __init__(self, fn: Any) -> None:
         self.tensors: list[TensorBase] = []
         self.unknown: str | None = None
+        self.numbers: set[int] = set()  # the ids of NumPy's numbers among it
         self.names_grads = False  # whether a function may set .grad
         self._seen: set[int] = set()
         self._entries: list[tuple[Any, Any, Any, bool, str]] = []  # (container, keys, values, by_name, path): see core/replay.py
@@ -98,6 +99,8 @@ class Surroundings:
         while todo:
             x, path = todo.pop()
             kind = type(x)
+            if isinstance(x, np.generic):
+                self.numbers.add(id(x))
             if kind in _CONSTANT_TYPES or id(x) in self._seen or isinstance(x, _PLAIN):
                 continue
             self._seen.add(id(x))
