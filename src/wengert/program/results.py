@@ -186,7 +186,7 @@ class Results:
 def overlap(a: Any, b: Any) -> bool:
     """Whether two arrays may have elements in common."""
     try:
-        return bool(np.shares_memory(a, b, max_work=10_000))
+        return bool(np.shares_memory(a, b, max_work=10_000))  # type: ignore[arg-type]  # its stub knows -1 and 0 only
     except np.exceptions.TooHardError:
         return True
 
