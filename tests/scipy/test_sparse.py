@@ -193,5 +193,157 @@ def test_eigenvalues_of_sparse_matrices():
     np.testing.assert_allclose(grad(value.sum(), data)[0].numpy(), (vector[rows] * vector[cols])[:, 0], rtol=1e-9)
     plain = sparse.linalg.svds(matrix.detach(), 1, v0=np.ones(3))
     assert all(isinstance(x, np.ndarray) for x in plain)
-    with pytest.raises(NotImplementedError, match="with M"):
-        sparse.linalg.eigsh(matrix, 1, M=np.eye(3))
+    with pytest.raises(NotImplementedError, match="with Y"):
+        sparse.linalg.lobpcg(matrix, np.ones((3, 1)), Y=np.ones((3, 1)))
+
+
+# -- functions of matrices, pairs of matrices, graphs ----------------------------------------------------------------------------
+
+
+def symmetric(module, values):
+    return coo(module, values) + coo(module, values).T
+
+
+def test_functions_of_matrices():
+    check(lambda m, a: m.linalg.inv(coo(m, a).tocsc()).toarray(), VALUES)
+    check(lambda m, a: m.linalg.expm(0.3 * coo(m, a).tocsc()).toarray(), VALUES)
+    for power in (1, 5):
+        check(lambda m, a, power=power: m.linalg.matrix_power(coo(m, a).tocsr(), power).toarray(), VALUES)
+    np.testing.assert_array_equal(plain(sparse.linalg.matrix_power(coo(sparse, leaf(VALUES)), 0)), np.eye(4))
+    assert sparse.linalg.inv(coo(sparse, leaf(VALUES))).format == "csc"
+    with pytest.raises(ValueError, match="exponent"):
+        sparse.linalg.matrix_power(coo(sparse, leaf(VALUES)), -1)
+
+
+def test_norms():
+    for ord in (None, "fro", 1, -1, np.inf, -np.inf, 2):
+        check(lambda m, a, ord=ord: m.linalg.norm(coo(m, a).tocsc(), ord), VALUES, order=1)
+    for ord, axis in ((None, 0), (1, 1), (2, 0), (np.inf, 1)):
+        check(lambda m, a, ord=ord, axis=axis: m.linalg.norm(coo(m, a).tocsc(), ord, axis), VALUES, order=1)
+    check(lambda m, a: m.linalg.onenormest(coo(m, a).tocsc()), VALUES, order=1)
+    a = leaf(VALUES)
+    estimate, v, product = sparse.linalg.onenormest(coo(sparse, a), compute_v=True, compute_w=True)
+    assert product.requires_grad and v.shape == (4,) and estimate.item() == abs(plain(product)).sum()
+    with pytest.raises(ValueError, match="Invalid norm"):
+        sparse.linalg.norm(coo(sparse, a), 3)
+
+
+@pytest.mark.parametrize("x", [X, MATRIX], ids=["vector", "matrix"])
+def test_solves_with_triangular_matrices(x):
+    for unit in (False, True):
+        check(lambda m, a, x, unit=unit: m.linalg.spsolve_triangular(m.tril(coo(m, a)).tocsr(), x, unit_diagonal=unit), VALUES, x)
+    check(lambda m, a, x: m.linalg.spsolve_triangular(m.triu(coo(m, a)).tocsr(), x, False), VALUES, x)
+    with pytest.raises(np.linalg.LinAlgError):
+        sparse.linalg.spsolve_triangular(coo(sparse, leaf(0 * VALUES)), x)
+
+
+def test_incomplete_factorizations_are_linear_in_the_right_side():
+    check(lambda m, x: m.linalg.spilu(coo(m, VALUES).tocsc()).solve(x), X)
+    check(lambda m, x: m.linalg.spilu(coo(m, VALUES).tocsc()).solve(x, "T"), MATRIX)
+    with pytest.raises(RuntimeError, match="Use splu"):
+        sparse.linalg.spilu(coo(sparse, leaf(VALUES)))
+
+
+# The largest eigenvalue of A v = s M v: the value, and the squares of the elements of the vector, which have no sign.
+SECOND = np.array([3.0, 0.2, 2.0, 4.0, 0.1, 3.0, 0.3, 0.1])
+SHARES = np.array([1.0, -2.0, 0.5, 3.0, 0.2, 0.7, -1.1, 0.4])
+
+
+def of_pair(name, module, a, b, i):
+    A, M = [module.block_diag([x, c * x]).tocsc() for x, c in ((symmetric(module, a), 0.4), (symmetric(module, b), 1.0))]
+    if name == "lobpcg":
+        found = module.linalg.lobpcg(A, np.eye(8)[:, :1] + 0.1, M, tol=1e-12, maxiter=200)
+    else:
+        found = getattr(module.linalg, name)(A, 1, M, v0=np.ones(8))
+    if i == 0:
+        return found[0].real.sum()
+    squares = abs(found[1][:, 0]) ** 2
+    return (squares * (SHARES if module is scipy.sparse else w.tensor(SHARES))).sum()
+
+
+@pytest.mark.parametrize("name", ["eigsh", "eigs", "lobpcg"])
+def test_eigenvalues_of_pairs_of_matrices(name):
+    for i in (0, 1):
+        inputs = leaf(VALUES), leaf(SECOND)
+        found = of_pair(name, sparse, *inputs, i)
+        assert found.item() == pytest.approx(of_pair(name, scipy.sparse, VALUES, SECOND, i), rel=1e-9)
+        for k, slope in enumerate(grad(found, inputs)):
+            step = 1e-4 * RNG.normal(size=8)
+            low, high = [
+                of_pair(name, scipy.sparse, *[x + s * step * (j == k) for j, x in enumerate((VALUES, SECOND))], i) for s in (-1, 1)
+            ]
+            assert plain(slope) @ step == pytest.approx((high - low) / 2, rel=1e-4, abs=1e-9), (i, k)
+
+
+# A graph with several paths between its nodes. The last node has no edges.
+START, END = np.array([0, 0, 1, 2, 2, 3, 4, 4, 1]), np.array([1, 2, 3, 3, 1, 4, 0, 2, 4])
+WEIGHTS = np.array([1.0, 2.5, 3.3, 0.4, 0.85, 1.2, 0.3, 2.2, 6.0])
+
+
+def graph(module, weights):
+    return module.coo_array((weights, (START, END)), shape=(6, 6)).tocsr()
+
+
+def finite(x):
+    return w.where(w.isfinite(x), x, 0.0) if isinstance(x, w.Tensor) else np.where(np.isfinite(x), x, 0.0)
+
+
+def test_shortest_paths():
+    for name in ("shortest_path", "dijkstra", "bellman_ford", "johnson", "floyd_warshall"):
+        for directed in (True, False):
+            check(lambda m, a, n=name, d=directed: finite(getattr(m.csgraph, n)(graph(m, a), directed=d)), WEIGHTS, order=1)
+    check(lambda m, a: finite(m.csgraph.dijkstra(graph(m, a), indices=[0, 3])), WEIGHTS, order=1)
+    check(lambda m, a: finite(m.csgraph.dijkstra(graph(m, a), indices=2, limit=1.0)), WEIGHTS, order=1)
+    x = leaf(graph(scipy.sparse, WEIGHTS).toarray())
+    found = sparse.csgraph.shortest_path(x)
+    np.testing.assert_array_equal(plain(found), scipy.sparse.csgraph.shortest_path(plain(x)))
+    path = np.zeros((6, 6))
+    path[[0, 2, 3], [2, 3, 4]] = 1.0  # 2.5 + 0.4 + 1.2 is less than 1 + 3.3 + 1.2
+    np.testing.assert_array_equal(plain(grad(found[0, 4], x)[0]), path)
+    assert isinstance(sparse.csgraph.shortest_path(plain(x)), np.ndarray)
+
+
+def test_predecessors_and_settings_of_shortest_paths():
+    edges = graph(sparse, leaf(WEIGHTS))
+    _, before = sparse.csgraph.shortest_path(edges, return_predecessors=True)
+    np.testing.assert_array_equal(before.numpy(), scipy.sparse.csgraph.shortest_path(graph(scipy.sparse, WEIGHTS), return_predecessors=True)[1])
+    check(lambda m, a: m.csgraph.construct_dist_matrix(graph(m, a).toarray(), before.numpy(), null_value=0.0), WEIGHTS, order=1)
+    check(lambda m, a: m.csgraph.reconstruct_path(graph(m, a), before[0].numpy()), WEIGHTS, order=1)
+    assert not sparse.csgraph.shortest_path(edges, unweighted=True).requires_grad
+    with pytest.raises(NotImplementedError, match="min_only"):
+        sparse.csgraph.dijkstra(edges, min_only=True)
+    with pytest.raises(scipy.sparse.csgraph.NegativeCycleError):
+        sparse.csgraph.bellman_ford(graph(sparse, leaf(-WEIGHTS)))
+
+
+def test_trees_and_laplacians_of_graphs():
+    check(lambda m, a: m.csgraph.minimum_spanning_tree(graph(m, a)), WEIGHTS, order=1)
+    for name in ("breadth_first_tree", "depth_first_tree"):
+        for directed in (True, False):
+            check(lambda m, a, n=name, d=directed: getattr(m.csgraph, n)(graph(m, a), 0, directed=d), WEIGHTS, order=1)
+    for settings in ({}, {"normed": True}, {"use_out_degree": True}, {"symmetrized": True, "normed": True}):
+        check(lambda m, a, s=settings: m.csgraph.laplacian(graph(m, a), **s), WEIGHTS)
+        check(lambda m, a, s=settings: m.csgraph.laplacian(graph(m, a).toarray(), return_diag=True, **s)[1], WEIGHTS)
+    with pytest.raises(NotImplementedError, match="form"):
+        sparse.csgraph.laplacian(graph(sparse, leaf(WEIGHTS)), form="lo")
+
+
+def test_graphs_and_what_is_counted_in_them():
+    edges = graph(sparse, leaf(WEIGHTS))
+    check(lambda m, a: m.csgraph.csgraph_to_dense(graph(m, a), null_value=7.0), WEIGHTS, order=1)
+    check(lambda m, a: m.csgraph.csgraph_from_dense(graph(m, a).toarray()), WEIGHTS, order=1)
+    order = sparse.csgraph.breadth_first_order(edges, 0)[0]
+    np.testing.assert_array_equal(order.numpy(), scipy.sparse.csgraph.breadth_first_order(graph(scipy.sparse, WEIGHTS), 0)[0])
+    assert sparse.csgraph.connected_components(edges)[0] == 2
+    with pytest.raises(RuntimeError, match="Use shortest_path"):
+        sparse.csgraph.yen(edges.toarray(), 0, 4, 2)
+
+
+def test_places_and_kinds_of_sparse_matrices():
+    rows, cols, values = sparse.find(coo(sparse, leaf(VALUES)))
+    for ours, theirs in zip((rows, cols, values.detach().numpy()), scipy.sparse.find(coo(scipy.sparse, VALUES))):
+        np.testing.assert_array_equal(ours, theirs)
+    check(lambda m, a: m.find(coo(m, a))[2], VALUES, order=1)
+    assert not sparse.isspmatrix(coo(sparse, leaf(VALUES))) and sparse.isspmatrix_csr(sparse.csr_matrix(leaf(np.eye(2))))
+    ours, theirs = [m.linalg.spbandwidth(coo(m, a).tocsr()) for m, a in ((sparse, leaf(VALUES)), (scipy.sparse, VALUES))]
+    assert ours == theirs

@@ -113,6 +113,27 @@ def _triangle(name: str) -> Callable[..., Any]:
     return take
 
 
+def find(A: Any) -> tuple[Any, Any, Any]:
+    """Return (rows, columns, values) of the elements that are not 0."""
+    if not _has_tensor(A):
+        return scipy.find(A)
+    part = sparse_tensor(A)
+    rows, cols, numbers = scipy.find(part.numbers())
+    values = part.data[numbers.astype(np.int64) - 1]
+    kept = np.flatnonzero(values.detach().numpy())
+    return rows[kept], cols[kept], values[kept]
+
+
+def _kind(name: str) -> Callable[..., Any]:
+    theirs, format = getattr(scipy, name), name.partition("_")[2]
+
+    def check(x: Any) -> bool:
+        return x.is_matrix and format in ("", x.format) if isinstance(x, SparseTensor) else bool(theirs(x))
+
+    check.__name__, check.__doc__ = name, theirs.__doc__
+    return check
+
+
 def issparse(x: Any) -> bool:
     """Whether x is a sparse matrix, SciPy's or one with values in a tensor."""
     return is_sparse(x)
@@ -122,5 +143,6 @@ FUNCTIONS: tuple[Any, ...] = (
     *[_creation(name) for name in ("eye", "eye_array", "identity", "random", "random_array", "rand", "spdiags")],
     *[_diagonals(name) for name in ("diags", "diags_array")],
     *[_stacking(name) for name in ("vstack", "hstack", "block_array", "bmat", "block_diag")],
-    kron, kronsum, *[_triangle(name) for name in ("tril", "triu")], issparse,
+    kron, kronsum, *[_triangle(name) for name in ("tril", "triu")], find,
 )  # fmt: skip
+KINDS: tuple[Any, ...] = (issparse, *[_kind(name) for name in scipy.__all__ if name.startswith("isspmatrix")])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert._forks import import_late
-from wengert.array_functions.table import detached, holds_tensor, linalg, w
+from wengert.array_functions.table import detached, holds_tensor, w
 from wengert.scipy._closures import with_values
 from wengert.scipy._frame import operands
 from wengert.scipy._sparse_products import Pattern, multiply, solve
@@ -35,29 +35,44 @@ def _parts(A: Any) -> tuple[Any, Any, Any]:
     return detached(dense), Pattern(rows.reshape(-1), cols.reshape(-1), tuple(dense.shape)), dense.reshape(-1)
 
 
-def _refined(pattern: Pattern, data: Any, value: Any, vector: Any) -> tuple[Any, Any]:
-    """Return the eigenvalue and the vector of a square matrix with their derivatives. See Note [Bordered systems]."""
+def _refined(pattern: Pattern, data: Any, value: Any, vector: Any, second: tuple[Pattern, Any] | None = None) -> tuple[Any, Any]:
+    """Return the eigenvalue and the vector of a square matrix with their derivatives. See Note [Bordered systems].
+
+    second: the matrix M of A v = s M v, whose product v.Mv is that of the vector; the identity if None."""
     n = pattern.shape[0]
-    start = np.conj(vector) / np.vdot(vector, vector)
-    v, s = w.as_tensor(vector), w.as_tensor(np.asarray(value))
-    data = data.to(w.as_tensor(np.zeros(0, np.result_type(detached(data), vector, value))).dtype)
-    v, s = v.to(data.dtype), s.to(data.dtype)
+    dtype = w.as_tensor(np.zeros(0, np.result_type(detached(data), vector, value))).dtype
     every = np.arange(n)
-    rows = np.concatenate([pattern.rows, every, every, np.full(n, n)])
-    cols = np.concatenate([pattern.cols, every, np.full(n, n), every])
+    other, weights = second or (Pattern(every, every, (n, n)), w.ones(n, dtype=data.dtype))
+    v, s, data, weights = [x.to(dtype) for x in (w.as_tensor(vector), w.as_tensor(np.asarray(value)), data, weights)]
+    start = np.conj(detached(multiply(other, weights.detach(), v)))
+    size = start @ vector
+    left = w.as_tensor(start / size).to(dtype)
+    rows = np.concatenate([pattern.rows, other.rows, every, np.full(n, n)])
+    cols = np.concatenate([pattern.cols, other.cols, np.full(n, n), every])
     bordered = Pattern(rows, cols, (n + 1, n + 1))
-    left = w.as_tensor(start).to(data.dtype)
     for _ in range(_STEPS):
-        values = w.cat([data, -s * w.ones_like(v), -v, left])
-        gap = w.cat([multiply(pattern, data, v) - s * v, (w.sum(left * v) - 1.0).reshape(1)])
+        weighted = multiply(other, weights, v)
+        values = w.cat([data, -s * weights, -weighted, left])
+        gap = w.cat([multiply(pattern, data, v) - s * weighted, (w.sum(left * v) - 1.0).reshape(1)])
         change = solve(bordered, values, gap)
         v, s = v - change[:n], s - change[n]
-    return s, v / linalg.vector_norm(v) * float(np.linalg.norm(vector))
+    return s, v * w.sqrt(float(size.real) / w.real(w.sum(v.conj() * multiply(other, weights, v))))
 
 
-def _each(pattern: Pattern, data: Any, values: Any, vectors: Any) -> tuple[Any, Any]:
-    found = [_refined(pattern, data, values[i], vectors[:, i]) for i in range(len(values))]
+def _each(pattern: Pattern, data: Any, known: tuple[Any, Any], second: Any = None) -> tuple[Any, Any]:
+    """Return eigenvalues and vectors that SciPy computed, with their derivatives."""
+    values, vectors = known
+    found = [_refined(pattern, data, values[i], vectors[:, i], second) for i in range(len(values))]
     return with_values(w.stack([s for s, _ in found]), values), with_values(w.stack([v for _, v in found], 1), vectors)
+
+
+def _pair(A: Any, M: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """Return (A and M for SciPy, pattern of A, its values, (pattern, values) of M or None)."""
+    matrix, pattern, data = _parts(A)
+    if M is None:
+        return matrix, None, pattern, data, None
+    other, *second = _parts(M)
+    return matrix, other, pattern, data, tuple(second)
 
 
 def _refuse(name: str, options: dict[str, Any], allowed: tuple[str, ...]) -> None:
@@ -71,11 +86,10 @@ def eigsh(
 ) -> Any:  # fmt: skip
     """k eigenvalues and vectors of a symmetric or Hermitian matrix, sparse or a dense tensor, as scipy.sparse.linalg.eigsh.
 
-    Derivative: in all stored elements, as if they were independent. Vectors are orthogonal to their derivatives."""
-    _refuse("eigsh", {"M": M, **more}, ("M", "Minv", "OPinv"))
-    matrix, pattern, data = _parts(A)
-    found = scipy.eigsh(matrix, k, sigma=sigma, which=which, **more)
-    values, vectors = _each(pattern, data, *found)
+    Derivative: in all stored elements of A and M, as if they were independent. Vectors v keep their size v.Mv."""
+    _refuse("eigsh", more, ("Minv", "OPinv"))
+    matrix, other, pattern, data, second = _pair(A, M)
+    values, vectors = _each(pattern, data, scipy.eigsh(matrix, k, other, sigma=sigma, which=which, **more), second)
     return (values, vectors) if return_eigenvectors else values
 
 
@@ -84,11 +98,22 @@ def eigs(
 ) -> Any:  # fmt: skip
     """k eigenvalues and right vectors of a square matrix, sparse or a dense tensor, as scipy.sparse.linalg.eigs. They are complex.
 
-    Derivative: vectors have length 1, and their inner products with SciPy's vectors stay real."""
-    _refuse("eigs", {"M": M, **more}, ("M", "Minv", "OPinv", "OPpart"))
-    matrix, pattern, data = _parts(A)
-    values, vectors = _each(pattern, data, *scipy.eigs(matrix, k, sigma=sigma, which=which, **more))
+    Derivative: in the stored elements of A and M. Vectors v keep their size v.Mv, and their products with SciPy's M v stay real."""
+    _refuse("eigs", more, ("Minv", "OPinv", "OPpart"))
+    matrix, other, pattern, data, second = _pair(A, M)
+    values, vectors = _each(pattern, data, scipy.eigs(matrix, k, other, sigma=sigma, which=which, **more), second)
     return (values, vectors) if return_eigenvectors else values
+
+
+def lobpcg(A: Any, X: Any, B: Any = None, M: Any = None, Y: Any = None, **more: Any) -> Any:
+    """Eigenvalues and vectors of a symmetric pair of matrices from the start vectors X: (n, k), as scipy.sparse.linalg.lobpcg.
+
+    Derivative: in the stored elements of A and B, as eigsh. The result does not depend on X and the preconditioner M."""
+    _refuse("lobpcg", {"Y": Y}, ("Y",))
+    if more.get("retLambdaHistory") or more.get("retResidualNormsHistory"):
+        raise NotImplementedError("scipy.sparse.linalg.lobpcg has no derivative of its histories. Hint: leave them out.")
+    matrix, other, pattern, data, second = _pair(A, B)
+    return _each(pattern, data, scipy.lobpcg(matrix, detached(X), other, M, **more), second)
 
 
 def svds(A: Any, k: int = 6, return_singular_vectors: Any = True, **more: Any) -> Any:
@@ -100,7 +125,7 @@ def svds(A: Any, k: int = 6, return_singular_vectors: Any = True, **more: Any) -
     m, n = pattern.shape
     rows, cols = np.concatenate([pattern.rows, pattern.cols + m]), np.concatenate([pattern.cols + m, pattern.rows])
     both = Pattern(rows, cols, (m + n, m + n))
-    values, vectors = _each(both, w.cat([data, data.conj().resolve_conj()]), s, np.concatenate([u, vh.conj().T]))
+    values, vectors = _each(both, w.cat([data, data.conj().resolve_conj()]), (s, np.concatenate([u, vh.conj().T])))
     values = values.real if values.is_complex() else values
     if return_singular_vectors is False:
         return values
@@ -137,7 +162,7 @@ def _always(ours: Any) -> Any:
     theirs = getattr(scipy, ours.__name__)
 
     def run(A: Any, *args: Any, **more: Any) -> Any:
-        if not holds_tensor((A, *args, *more.values())) and not hasattr(A, "pattern"):
+        if not holds_tensor((A, *args, *more.values())) and not any(hasattr(x, "pattern") for x in (A, *args, *more.values())):
             return theirs(A, *args, **more)
         return ours(A, *args, **more)
 
@@ -145,4 +170,6 @@ def _always(ours: Any) -> Any:
     return run
 
 
-FUNCTIONS: tuple[Any, ...] = tuple([_always(f) for f in (eigsh, eigs, svds, _least_squares("lsqr"), _least_squares("lsmr"))])
+FUNCTIONS: tuple[Any, ...] = tuple(
+    [_always(f) for f in (eigsh, eigs, lobpcg, svds, _least_squares("lsqr"), _least_squares("lsmr"))]
+)

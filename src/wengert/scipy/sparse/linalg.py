@@ -11,32 +11,18 @@ from typing import Any as _Any
 import numpy as _np
 
 from wengert import errors as _errors
-from wengert.array_functions.table import detached as _detached, holds_tensor as _holds_tensor, w as _w
+from wengert.array_functions.table import detached as _detached, holds_tensor as _holds_tensor
 from wengert.autograd import Function as _Function
 from wengert.core.tensor import wrap as _wrap
 from wengert.scipy._frame import Submodule as _Submodule, operands as _operands
 from wengert.scipy._sparse_products import Factorization as _Factorization, Solver as _Solver, solve as _solve
-from wengert.scipy.sparse import _eigenvalues
-from wengert.scipy.sparse._matrices import SparseTensor as _SparseTensor, is_sparse as _is_sparse, sparse_tensor as _sparse_tensor
+from wengert.scipy.sparse import _eigenvalues, _functions
+from wengert.scipy.sparse._functions import differ as _differ, system as _system
+from wengert.scipy.sparse._matrices import is_sparse as _is_sparse, sparse_tensor as _sparse_tensor
 
 _module = _Submodule("sparse.linalg", globals())
 __getattr__, __dir__ = _module.lookups()
 _scipy: _Any = _module.scipy
-
-
-def _differ(*values: _Any) -> bool:
-    return any(isinstance(x, _SparseTensor) for x in values) or _holds_tensor(values)
-
-
-def _square(A: _Any, b: _Any) -> _Any:
-    """Return (matrix, values, right side) of a system. Raises ValueError for shapes that do not fit."""
-    matrix = _sparse_tensor(A)
-    values, side = _operands(matrix.data, b)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"matrix must be square (has shape {matrix.shape})")
-    if side.shape[0] != matrix.shape[0]:
-        raise ValueError(f"matrix - rhs dimension mismatch ({matrix.shape} - {side.shape[0]})")
-    return matrix, values, side
 
 
 @_module.differentiates(always=True)
@@ -44,7 +30,7 @@ def _spsolve(A: _Any, b: _Any, permc_spec: _Any = None, use_umfpack: bool = True
     """Solve A x = b with a sparse A. b: (n,) or (n, k), dense or sparse; with tensors the result is dense."""
     if not _differ(A, b):
         return _scipy.spsolve(A, b, permc_spec, use_umfpack)
-    matrix, values, side = _square(A, _sparse_tensor(b).toarray() if _is_sparse(b) else b)
+    matrix, values, side = _system(A, _sparse_tensor(b).toarray() if _is_sparse(b) else b)
     found = _solve(matrix.pattern, values, side)
     return found[:, 0] if side.ndim == 2 and side.shape[1] == 1 else found
 
@@ -64,7 +50,7 @@ class SuperLU:
     def solve(self, rhs: _Any, trans: str = "N") -> _Any:
         """Solve with the matrix, its transpose ("T") or its adjoint ("H")."""
         matrix = {"N": self._matrix, "T": self._matrix.T, "H": self._matrix.conj().T}[trans]
-        matrix, values, side = _square(matrix, rhs)
+        matrix, values, side = _system(matrix, rhs)
 
         is_real = not self._matrix.data.is_complex()
         return _solve(matrix.pattern, values, side, _Factorization(self._factors, is_real, trans))
@@ -99,6 +85,14 @@ class _Factors:
 
 
 _module.differentiates("splu", always=True)(_factorizing("splu"))
+
+
+@_module.differentiates(always=True)
+def _spilu(A: _Any, *args: _Any, **options: _Any) -> _Any:
+    """Incomplete factorization of a matrix without a derivative. Its solves differentiate in the right side."""
+    if _differ(A):
+        raise _errors.no_array_of("a sparse matrix of a Tensor", "scipy.sparse.linalg.spilu", "Use splu, or detach the matrix.")
+    return _Factors(_scipy.spilu(A, *args, **options), A)
 
 
 @_module.differentiates(always=True)
@@ -164,7 +158,7 @@ def _iterative(name: str) -> _Callable[..., _Any]:
             operator = _scipy.aslinearoperator(A)
             found = _Map.apply(lambda y: run(operator, y), lambda y: run.adjoint(operator.H, y), _operands(b)[0])
         else:
-            matrix, values, side = _square(A, b)
+            matrix, values, side = _system(A, b)
             found = _solve(matrix.pattern, values, side, run)
         return found, run.status
 
@@ -255,15 +249,9 @@ def _expm_multiply(A: _Any, B: _Any, **options: _Any) -> _Any:
     return found
 
 
-@_module.differentiates(always=True)
-def _norm(x: _Any, ord: _Any = None, axis: _Any = None) -> _Any:
-    """Return the Frobenius norm of a sparse matrix, or another norm as SciPy."""
-    if not _differ(x):
-        return _scipy.norm(x, ord, axis)
-    if ord not in (None, "fro") or axis is not None:
-        raise NotImplementedError("scipy.sparse.linalg.norm has a derivative for the Frobenius norm.")
-    return _w.sqrt(_w.sum(_w.abs(_sparse_tensor(x).data) ** 2))
-
-
-for _function in _eigenvalues.FUNCTIONS:
+for _function in (*_eigenvalues.FUNCTIONS, *_functions.FUNCTIONS):
     _module.differentiates(always=True)(_function)
+for _function in _functions.SHAPES:
+    globals()[_function.__name__] = _function
+_module.constant("The result describes the places of elements.", *[_function.__name__ for _function in _functions.SHAPES])
+_module.refuse("Use expm_multiply.", "funm_multiply_krylov")
