@@ -179,6 +179,9 @@ np.atleast_2d(v)
 np.vander(v)
 np.trace(s)
 np.piecewise(v, [v > 1], [lambda t: t * t, lambda t: t.sum(axis=0) + t])
+np.vectorize(lambda a, b: np.sin(a) * b if a > 1 else a + b)(v[:, None], x)
+np.vectorize(lambda a: (a * a, a + 1.0), otypes="dd")(x)[0]
+np.vectorize(lambda c, a, n=1: a**n * c[1], excluded=[0, "n"])([1.0, 2.0], v, n=2)
 """
 
 

@@ -112,3 +112,24 @@ def test_in_place_operators_that_need_what_they_overwrite():
     y.sum().backward()
     expected = numpy.exp(V**4) * (1 + 4 * V**4)
     numpy.testing.assert_allclose(numpy.asarray(x.grad), expected)
+
+
+def test_frompyfunc_differentiates_through_its_function():
+    run = np.frompyfunc(lambda a, b: (a * np.exp(b), a), 2, 2)
+    v = np.array(V)
+    v.requires_grad = True
+    product, same = run(v[:, None], X)
+    assert product.shape == same.shape == X.shape and product.dtype == numpy.float64
+    numpy.testing.assert_allclose(product.detach(), V[:, None] * numpy.exp(X))
+    (product.sum() + 2 * same.sum()).backward()
+    numpy.testing.assert_allclose(v.grad, numpy.exp(X).sum(axis=1) + 2 * X.shape[1])
+    assert run(V, V)[0].dtype == object  # as NumPy's
+
+
+def test_vectorize_with_a_signature_refuses_arrays_with_a_history():
+    v = np.array(V)
+    total = np.vectorize(lambda row: row.sum(), signature="(n)->()")
+    assert total(v) == pytest.approx(V.sum())
+    v.requires_grad = True
+    with pytest.raises(wengert.errors.ConversionError):
+        total(v)

@@ -20,12 +20,12 @@ import numpy as _theirs
 from wengert._forks import import_late as _import_late
 from wengert.numpy import creation as _creation, standard as _standard
 from wengert.numpy.arrays import ndarray as _ndarray
-from wengert.numpy.functions import public as _public, ufunc as _ufunc
+from wengert.numpy.functions import frompyfunc as _frompyfunc, public as _public, ufunc as _ufunc, vectorize as _vectorize
 from wengert.numpy.indexing import flatiter as _flatiter
 
 _MODULES = ("fft", "linalg", "polynomial", "random", "special", "testing")
 _OURS = {name: getattr(module, name) for module in (_creation, _standard) for name in module.__all__}
-_OURS |= {"flatiter": _flatiter, "ndarray": _ndarray, "ufunc": _ufunc}
+_OURS |= {"flatiter": _flatiter, "frompyfunc": _frompyfunc, "ndarray": _ndarray, "ufunc": _ufunc, "vectorize": _vectorize}
 __array_api_version__ = "2024.12"
 __all__ = [name for name in dir(_theirs) if not name.startswith("_") and name != "test"]
 

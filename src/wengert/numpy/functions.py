@@ -162,6 +162,7 @@ def _inner(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         return unwrap(function(*[wrapped(x) for x in args], **kwargs), [])
 
+    call.__name__ = getattr(function, "__name__", "call")
     return call
 
 
@@ -251,6 +252,7 @@ class ufunc:
         self.__doc__ = function.__doc__
         self._loops: dict[Any, Any] = {}
         self._operation = UFUNCS.get(function.__name__)
+        self._is_pythons = set("".join(function.types)) <= set("O->")  # made by frompyfunc
         self._is_quick = function.signature is None and any(x.startswith("d" * function.nin + "->") for x in function.types)
 
     def __getattr__(self, name: str) -> Any:
@@ -305,7 +307,7 @@ class ufunc:
                 targets = targets_of(settings["out"])  # the derivative may need the values before the write
                 given = tuple([x.clone() if any(x is t for t in targets) else x for x in given])
             wanted = None
-            if method in ("__call__", "outer") and "dtype" not in settings:
+            if method in ("__call__", "outer") and "dtype" not in settings and not self._is_pythons:
                 wanted = self.loop(given)
                 given = tuple([_as_operand(x, dtype) for x, dtype in zip(given, wanted, strict=False)])
             try:
@@ -395,6 +397,63 @@ def as_function(function: Any) -> Any:
     return call
 
 
+# -- functions of Python, element by element -------------------------------------------------------------------------------
+
+
+def frompyfunc(func: Callable[..., Any], nin: int, nout: int, **identity: Any) -> ufunc:
+    """Return a ufunc that calls func for each element. See numpy.frompyfunc.
+
+    Where an argument has a history, func gets ndarrays without dimensions, and the results are ndarrays that are differentiated
+    through func. Otherwise func gets Python objects, and the results are NumPy's arrays of objects."""
+    return ufunc(np.frompyfunc(_inner(func), nin, nout, **identity))
+
+
+class vectorize(np.vectorize):
+    """A function that calls pyfunc for each element. See numpy.vectorize.
+
+    Where an argument has a history, pyfunc gets ndarrays without dimensions, and the results are differentiated through pyfunc.
+    With a signature, such arguments raise ConversionError."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return arrays with the values of pyfunc at the broadcast arguments."""
+        found: list[Any] = []
+        given = [unwrap(x, found) for x in args]
+        settings = {name: unwrap(x, found) for name, x in kwargs.items()}
+        if self.pyfunc is np._NoValue or self.signature is not None or not is_differentiated(found):
+            result = super().__call__(*map(_read, given), **{name: _read(x) for name, x in settings.items()})
+            return result if result is self else wrapped(result)
+        places = [i for i in range(len(args)) if i not in self.excluded]
+        names = [name for name in kwargs if name not in self.excluded]
+
+        def call(*elements: Any) -> Any:
+            unnamed = {**dict(enumerate(args)), **dict(zip(places, elements, strict=False))}
+            return self.pyfunc(*unnamed.values(), **{**kwargs, **dict(zip(names, elements[len(places) :], strict=True))})
+
+        varying = [*[args[i] for i in places], *[kwargs[name] for name in names]]
+        n = len(self.otypes) if self.otypes else 1
+        if not self.otypes:
+            first = call(*[_first_element(x) for x in varying])
+            n = len(first) if isinstance(first, tuple) else 1
+        result = frompyfunc(call, len(varying), n)(*varying)
+        if not self.otypes:
+            return result
+        cast = [x.astype(kind) for x, kind in zip(result if n > 1 else (result,), self.otypes, strict=True)]
+        return tuple(cast) if n > 1 else cast[0]
+
+
+def _read(x: Any) -> Any:
+    """Return the memory of a tensor without a history. Anything else is returned as it is: NumPy's question for an array raises."""
+    return detached(x) if isinstance(x, TensorBase) and not is_differentiated([x]) else x
+
+
+def _first_element(x: Any) -> Any:
+    array: Any = x if isinstance(x, Holder) else np.asarray(x)
+    flat = array.reshape(-1)
+    if not len(flat):
+        raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+    return flat[0]
+
+
 class Grid:
     """np.mgrid, np.ogrid, np.r_ and np.c_: objects that are indexed, and return ndarrays."""
 
@@ -451,4 +510,4 @@ def lookups(module: Any, namespace: dict[str, Any]) -> tuple[Callable[[str], Any
     return find, lambda: namespace["__all__"]
 
 
-__all__ = ["Grid", "Holder", "as_function", "is_differentiated", "lookups", "public", "run", "ufunc"]
+__all__ = ["Grid", "Holder", "as_function", "frompyfunc", "is_differentiated", "lookups", "public", "run", "ufunc", "vectorize"]
