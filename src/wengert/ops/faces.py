@@ -6,6 +6,7 @@ values of a trace is Operations in core/trace.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,7 @@ from wengert.core.buffers import ReadCotangent, conj_of
 from wengert.core.engine import set_faces
 from wengert.core.forward import cast_array, run_on, set_device_kernels
 from wengert.core.tensor import wrap
-from wengert.kernels import memory
+from wengert.kernels import find_kernel, memory, native
 from wengert.ops.add_at import add_at
 from wengert.ops.families import register_family_of
 
@@ -107,6 +108,34 @@ class TensorOps:
     def tensor(value: Any, dtype: Any) -> Any:
         """Return a constant as a tensor."""
         return wrap(np.asarray(value, dtype))
+
+
+def array_form(op: Any, forward: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a forward as a function of the array face. A variadic input comes as one sequence, as on the tensor face.
+
+    A pointwise operation runs its kernel, if it has one for its inputs alone: the last bits are then those of the operation on
+    tensors, and of recorded passes."""
+    fixed = op.variadic
+    if fixed < 0:
+        kernel = find_kernel(op.name, True) if op.kind == "pointwise" else None
+        if kernel is None or kernel[1] != op.input_names:
+            return partial(forward, numpy_backend)
+        return _kernel_form(kernel[0], forward)
+
+    def run(*inputs: Any, **params: Any) -> Any:
+        return forward(numpy_backend, *inputs[:fixed], *inputs[fixed], **params)
+
+    return run
+
+
+def _kernel_form(kernel: int, forward: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of raw arrays that runs a kernel, or the forward where the kernel does not take the arguments."""
+
+    def run(*inputs: Any, **params: Any) -> Any:
+        found = None if params else native.apply(kernel, inputs)
+        return forward(numpy_backend, *inputs, **params) if found is None else found
+
+    return run
 
 
 array_face = ArrayOps()

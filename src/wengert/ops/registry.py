@@ -63,7 +63,6 @@ from functools import cache, cached_property, partial, wraps
 from typing import Any
 
 from wengert import errors
-from wengert.backends import numpy as numpy_backend
 from wengert.core.binding import (
     bind,
     make_explained_function,
@@ -86,7 +85,7 @@ from wengert.core.watched import own_code
 from wengert.core.writing import make_inplace_method, make_inplace_operator
 from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME, check_can_write
 from wengert.ops.casts import CASTS
-from wengert.ops.faces import WITHOUT_ARRAY_FORM, array_face, tensor_face
+from wengert.ops.faces import WITHOUT_ARRAY_FORM, array_face, array_form, tensor_face
 from wengert.ops.families import INPLACE_FUNCTIONS, register_family_of
 from wengert.ops.interception import InplaceForm, Signed, overridable, shown
 
@@ -440,18 +439,6 @@ def _named(function: Callable[..., Any], op: Operation | Composite | Plain) -> C
     return overridable(function)
 
 
-def _array_form(op: Operation, forward: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a forward as a function of the array face. A variadic input comes as one sequence, as on the tensor face."""
-    fixed = op.variadic
-    if fixed < 0:
-        return partial(forward, numpy_backend)
-
-    def run(*inputs: Any, **params: Any) -> Any:
-        return forward(numpy_backend, *inputs[:fixed], *inputs[fixed], **params)
-
-    return run
-
-
 def _decorator(kind: str) -> Callable[..., Any]:
     def decorator(**settings: Any) -> Callable[[Callable[..., Any]], Operation]:
         array = settings.pop("array", None)
@@ -459,7 +446,7 @@ def _decorator(kind: str) -> Callable[..., Any]:
         def register(forward: Callable[..., Any]) -> Operation:
             op = Operation(forward, kind, settings)
             OPS[op.name] = op
-            setattr(array_face, op.name, array or _array_form(op, forward))
+            setattr(array_face, op.name, array or array_form(op, forward))
             if array is None:
                 WITHOUT_ARRAY_FORM[op.name] = op
             setattr(tensor_face, op.name, op.function)

@@ -30,10 +30,10 @@ def number_of(x: Any) -> Any:
 def is_complex(x: Any) -> bool:
     """Whether x holds complex numbers."""
     dtype = getattr(x, "dtype", None)  # asked first: a kernel may then take a Python number in the place of x
-    if dtype is None:
+    if dtype is None and is_number(x):
         return isinstance(x, complex)
-    kind = getattr(dtype, "kind", None)  # NumPy's dtypes have a kind, this package's have is_complex
-    return dtype.is_complex if kind is None else kind == "c"
+    kind = getattr(x.dtype, "kind", None)  # NumPy's dtypes have a kind, this package's have is_complex
+    return x.dtype.is_complex if kind is None else kind == "c"
 
 
 def kind_of(x: Any) -> str:
