@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import wengert as torch
+from wengert.kernels import native
 
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="needs gcc or clang")
@@ -64,6 +65,79 @@ def test_a_training_step_in_static_memory(tmp_path):
     assert "malloc" not in text and set(re.findall(r"#include (\S+)", text)) <= {'"step.h"', "<math.h>", "<stdint.h>", "<string.h>"}
     assert "extern float step_p" in (tmp_path / "step.h").read_text()
     run_test(tmp_path / "step")
+
+
+OPTIMIZERS = {
+    "SGD": {"lr": 0.1}, "Adam": {"lr": 0.01}, "AdamW": {"lr": 0.01}, "RMSprop": {}, "Adagrad": {"lr_decay": 0.1}, "Adamax": {},
+}  # fmt: skip
+RUNS = """
+int main(void) {
+    for (int i = 0; i < 5; i++) {
+        step(X);
+        printf("%.9g\\n", (double)y0[0]);
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(native is None, reason="without kernels, steps of optimizers are calls of Python")
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_steps_of_optimizers_go_on_in_c(name, tmp_path):
+    """Five steps in C, after some in Python, have the losses of five steps in Python. Adam's numbers depend on the number of steps."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    optimizer = getattr(torch.optim, name)(model.parameters(), **OPTIMIZERS[name])
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    compiled = torch.compile(step, fullgraph=True)
+    x, y = uniform(16, 2, dtype=np.float32), uniform(16, 1, seed=1, dtype=np.float32)
+    for _ in range(4):
+        compiled(x, y)
+    state = [p.tolist() for p in model.parameters()]
+    compiled.to_c(tmp_path / "step")
+    assert [p.tolist() for p in model.parameters()] == state
+    run_test(tmp_path / "step")
+    header = (tmp_path / "step.h").read_text()
+    assert ("extern double step_steps0[1];" in header) == (name in ("Adam", "AdamW", "Adagrad", "Adamax"))
+    arguments = re.search(r"void step\((.*)\);", header)[1].split(", ")
+    values = {"x0": x, "x1": y}
+    lines = ["#include <stdio.h>", '#include "step.h"']
+    for argument in arguments:
+        variable = re.search(r"(\w+)\[", argument)[1]
+        numbers = ", ".join(map(repr, values[variable].reshape(-1).tolist())) if variable in values else "0"
+        lines.append(f"static {argument} = {{{numbers}}};")
+    names = ", ".join(re.search(r"(\w+)\[", argument)[1] for argument in arguments)
+    (tmp_path / "main.c").write_text("\n".join(lines) + RUNS.replace("X", names))
+    compiler = COMPILERS[0]
+    subprocess.run([compiler, "-std=c99", "-w", "main.c", "step.c", "-o", "main", "-lm"], check=True, timeout=100, cwd=tmp_path)
+    printed = subprocess.run([tmp_path / "main"], capture_output=True, text=True, timeout=100, check=True).stdout
+    expected = [step(x, y).item() for _ in range(5)]
+    np.testing.assert_allclose(list(map(float, printed.split())), expected, rtol=1e-5)
+
+
+@pytest.mark.skipif(native is None, reason="without kernels, steps of optimizers are calls of Python")
+def test_numbers_of_an_optimizer_that_are_no_formula_are_refused(tmp_path):
+    p = torch.ones(3, requires_grad=True)
+    optimizer = torch.optim.RAdam([p])
+
+    @torch.compile
+    def step():
+        p.grad = None
+        (p * p).sum().backward()
+        optimizer.step()
+
+    for _ in range(9):
+        step()
+    with pytest.raises(RuntimeError, match=r"the numbers of RAdam are no formula of the number of steps. Hint: call"):
+        step.to_c(tmp_path / "step")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_controller_and_its_jacobian(tmp_path):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 
 import wengert as torch
 from wengert.kernels import native
-from wengert.program import execution, form
+from wengert.program import c_library, execution, form
 
 compiled_kernels = pytest.mark.skipif(native is None, reason="nothing is compiled")
 
@@ -19,7 +21,7 @@ OPTIMIZERS = {
 CASES = [(name, options) for name, cases in OPTIMIZERS.items() for options in cases]
 
 
-def make(name, options, compiled, dtype=torch.float32):
+def make(name, options, compiled, dtype=torch.float32, backend="auto"):
     """A step of a small network, its optimizer and its parameters."""
     rng = np.random.default_rng(1)
     parameters = [torch.tensor(rng.normal(size=shape), dtype=dtype, requires_grad=True) for shape in ((3, 8), (8,), (8, 1))]
@@ -33,7 +35,9 @@ def make(name, options, compiled, dtype=torch.float32):
         optimizer.step()
         return loss.detach()
 
-    return (torch.compile(step, fullgraph=True, options={"exact": True}) if compiled else step), optimizer, parameters
+    if compiled:
+        step = torch.compile(step, fullgraph=True, options={"exact": True}, backend=backend)
+    return step, optimizer, parameters
 
 
 def state_of(optimizer, parameters):
@@ -43,11 +47,11 @@ def state_of(optimizer, parameters):
     return held
 
 
-def compare(name, options, change=lambda optimizer, i: None, calls=6, dtype=torch.float32):
+def compare(name, options, change=lambda optimizer, i: None, calls=6, dtype=torch.float32, backend="auto"):
     """Run steps both ways, with a change of the optimizer before each of them."""
     results = []
     for compiled in (False, True):
-        step, optimizer, parameters = make(name, options, compiled, dtype)
+        step, optimizer, parameters = make(name, options, compiled, dtype, backend)
         found = []
         for i in range(calls):
             change(optimizer, i)
@@ -58,6 +62,7 @@ def compare(name, options, change=lambda optimizer, i: None, calls=6, dtype=torc
         for a, b in zip(expected, got, strict=True):
             np.testing.assert_array_equal(b, a, err_msg=f"call {call}")
     assert sum(r.runs for r in step.recordings) > 0
+    return step
     return step
 
 
@@ -251,3 +256,18 @@ def test_a_gradient_that_was_none_is_cleared():
         unused.grad = torch.ones(2) if i == 2 else None
         compiled(torch.ones(2))
         assert unused.grad is None and w.grad.tolist() == [1.0, 1.0]
+
+
+@compiled_kernels
+@pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="needs a C compiler")
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_steps_in_c_give_eagers_parameters_and_state_bit_for_bit(name, options, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(c_library, "_SHORT", 0)  # the compiler optimizes little, which takes a third of the time
+
+    def change(optimizer, i):
+        optimizer.param_groups[0]["lr"] = 0.01 / (1 + i)
+
+    step = compare(name, options, change, backend="c")
+    kinds = [x.kind for x in step.recordings[0].executable.instructions]
+    assert form.C in kinds and form.UPDATE not in kinds

@@ -17,6 +17,7 @@ from wengert.program import form
 from wengert.program.arrays import computed_in_order, strides_in_order
 from wengert.program.c_code import Source, file_of
 from wengert.program.c_forms import c_type, copy_form, forms_of
+from wengert.program.c_numbers import Numbers
 from wengert.program.c_steps import parts_of
 from wengert.program.form import Instruction, Program, Storage, Value
 
@@ -41,6 +42,11 @@ class Export:
         self.source = Source(f"{name}_run", forms, lambda s: s.kind != form.COMPUTED or s in made)
         for _ in self.source.write():
             pass
+        try:
+            self.numbers = Numbers(program, name)
+        except TypeError as error:
+            hint = "Hint: call the function again, or write the update in it"
+            raise CExportError(f"no C is written for the step of an optimizer: {error}. {hint}") from error
         self.inputs = [s for s in program.storages if s.kind == form.INPUT]
         self.state = [s for s in self.source.memory.given if s.kind in (form.TENSOR, form.GRAD, form.CONSTANT)]
         for s in (*self.inputs, *self.state):
@@ -53,6 +59,10 @@ class Export:
 
     def variable(self, s: Storage) -> str:
         """Return the name of a storage in C."""
+        if s in self.numbers.settings:
+            return self.numbers.settings[s]
+        if s in self.numbers.computed:
+            return self.numbers.computed[s][0]
         for i, (made, _) in enumerate(self.outputs):
             if made is s:
                 return f"y{i}"
@@ -79,6 +89,10 @@ class Export:
             if self.is_written(s):
                 lines += [f"/* State, {s.dtype}({', '.join(map(str, s.shape))}), which the function changes. */"]
                 lines.append(f"extern {self.declared(s, '')};")
+        for s in self.numbers.settings:
+            lines += ["/* A setting of an optimizer, which may be changed. */", f"extern {self.declared(s, '')};"]
+        for counter in self.numbers.counters:
+            lines += ["/* The number of steps that an optimizer has made. */", f"extern double {counter}[1];"]
         return "\n".join([*lines, f"{self.signature()};", "#endif", ""])
 
     def text(self) -> str:
@@ -87,10 +101,14 @@ class Export:
         text = file_of(self.source.helpers, [self.source.body.replace(run, f"static {run}")])
         lines = [f'#include "{self.name}.h"', "", text]
         for s in self.state:
-            kind = "" if self.is_written(s) else "static const "
+            is_known = self.is_written(s) or s in self.numbers.settings
+            kind = "" if is_known else "static " if s in self.numbers.computed else "static const "
             lines.append(f"{self.declared(s, kind)} = {_values(_array_of(s))};")
         size = max(-(-self.source.memory.nbytes // 8), 1)
+        lines += [f"double {counter}[1] = {{{literal(n, np.dtype(np.float64))}}};" for counter, n in self.numbers.counters.items()]
         lines += [f"static double arena[{size}];", "", f"{self.signature()} {{"]
+        lines += [f"    {counter}[0] += 1.0;" for counter in self.numbers.counters]
+        lines += [f"    {known}[0] = ({c_type(s.dtype)})({text});" for s, (known, text) in self.numbers.computed.items()]
         pointers = ["arena", *[f"(void *){self.variable(s)}" for s in self.source.memory.given]]
         lines += [f"    (void){self.variable(s)};" for s in self.inputs if s not in self.source.memory.given]
         lines += [f"    void *const memory[] = {{{', '.join(pointers)}}};", f"    {self.name}_run(memory);", "}", ""]
@@ -210,4 +228,6 @@ def _example(export: Export, executable: Any) -> tuple[list[Any], list[tuple[str
             array[...] = copy
         for leaf, grad in zip(reversed(leaves), reversed(grads), strict=True):
             leaf._grad = grad
+        for update, _ in export.program.updates:
+            update.undo()
     return arrays, results

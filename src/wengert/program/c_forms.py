@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.core.forward import promote
-from wengert.core.trace import in_order
+from wengert.core.trace import Value as TracedValue, in_order
 from wengert.kernels import native
 from wengert.kernels.memory import address_of
 from wengert.ops.fuse import INEXACT, to_c, trace_call
 from wengert.ops.registry import Operation
 from wengert.program import form
-from wengert.program.arrays import is_in_order, strides_in_order
-from wengert.program.form import CONSTANT, Instruction, Storage, Value
+from wengert.program.arrays import computed_in_order, is_in_order, strides_in_order
+from wengert.program.form import CONSTANT, Instruction, Scalar, Storage, Value
 from wengert.program.lowering import has_number, kernel_of
 
-LARGEST_PRODUCT = 1 << 17  # multiplications; the runner's kernels do larger products, on several threads
-LONGEST_SUM = 4096  # elements of one sum; the runner's kernels add longer rows pairwise
+_LARGEST_PRODUCT = 1 << 17  # multiplications
+_LONGEST_SUM = 4096  # elements of one sum
 _C_TYPES = {
     "float32": "float", "float64": "double", "bool": "unsigned char", "int64": "int64_t", "int32": "int32_t", "int16": "int16_t",
     "int8": "int8_t", "uint8": "uint8_t",
@@ -100,6 +100,13 @@ def forms_of(x: Instruction) -> list[Any] | None:
     return None if found is None or any(_reads_what_it_writes(y) for y in found) else found
 
 
+def is_large(x: Any) -> bool:
+    """Whether the runner's kernels compute a form better: large products on several threads, and long sums pairwise."""
+    if isinstance(x, Product):
+        return prod(x.shape) > _LARGEST_PRODUCT or x.shape[-2] > _LONGEST_SUM
+    return isinstance(x, (Reduction, Softmax)) and prod([x.shape[d] for d in x.dims]) > _LONGEST_SUM
+
+
 def fixed_number(x: Access) -> Any:
     """Return the number that all elements of an access are, if they are one constant; None if not."""
     s = x.storage
@@ -125,6 +132,8 @@ def _reads_what_it_writes(x: Any) -> bool:
 
 
 def _forms(x: Instruction) -> list[Any] | None:
+    if x.kind == form.UPDATE:
+        return _update(x)
     if x.kind == form.COPY:
         return copy_form(x.outputs[0], x.inputs[0])
     if x.kind == form.WRITE:
@@ -383,6 +392,35 @@ def _place_of(out: Value, parts: tuple[Any, ...]) -> Value | None:
     return Value(out.storage, out.offset + offset, place.shape, place.strides, out.dtype)
 
 
+# -- steps of optimizers -----------------------------------------------------------------------------------------------
+
+
+def _update(x: Instruction) -> list[Any] | None:
+    """A program of ops/program.py: its operations one by one, then copies over the inputs that it changes."""
+    first = x.outputs[0]
+    known: dict[Any, Any] = {}
+    for name, given in zip(x.function.inputs, x.inputs, strict=True):
+        known[name] = given.in_memory(first.dtype) if isinstance(given, Scalar) else given
+    if any(v.dtype != first.dtype or v.shape not in ((), first.shape) for v in known.values()):
+        return None
+    found: list[Any] = []
+    for value in x.function.values:
+        operands = tuple([known[y] if type(y) is TracedValue else y for y in value.inputs])
+        shape = first.shape if any(isinstance(v, Value) and v.shape for v in operands) else ()
+        known[value] = computed_in_order(-1, shape, np.dtype(bool) if value.function.name in _CONDITIONS else first.dtype)
+        op, out = value.function, known[value]
+        forms = _forms(Instruction(form.MAKE, op.name, operands, (out,), value.params, op, keeps_numbers=True))
+        if forms is None:
+            return None
+        found += forms
+    for out, value in zip(x.outputs, x.function.outputs, strict=True):
+        copied = copy_form(out, known[value] if type(value) is TracedValue else value)
+        if copied is None:
+            return None
+        found += copied
+    return found
+
+
 # -- sums, maxima, products --------------------------------------------------------------------------------------------
 
 
@@ -407,8 +445,6 @@ def _reduce(kind: str, x: Instruction, dim: Any, keepdim: bool) -> list[Any] | N
                 next(rest)
         else:
             strides.append(next(rest))
-    if prod([source.shape[d] for d in dims]) > LONGEST_SUM:
-        return None
     target = Access(out.storage, out.offset, tuple(strides), out.dtype)
     return [Reduction(kind, source.shape, dims, target, access(source, source.shape))]
 
@@ -435,8 +471,6 @@ def _sum_to_size(x: Instruction, parameters: Any) -> list[Any] | None:
     if missing < 0:
         return None
     dims = tuple([i for i, n in enumerate(source.shape) if i < missing or (out.shape[i - missing] == 1 and n > 1)])
-    if prod([source.shape[d] for d in dims]) > LONGEST_SUM:
-        return None
     if not dims:
         return copy_form(out, source)
     return [Reduction("sum", source.shape, dims, access(out, source.shape), access(source, source.shape))]
@@ -446,7 +480,7 @@ def _softmax(x: Instruction, parameters: Any) -> list[Any] | None:
     source, out, dim = x.inputs[0], x.outputs[0], parameters["dim"]
     if not isinstance(source, Value) or source.dtype != out.dtype or source.dtype not in _FLOATS or not isinstance(dim, int):
         return None
-    if parameters.get("dtype") is not None or not source.shape or source.shape[dim] > LONGEST_SUM:
+    if parameters.get("dtype") is not None or not source.shape:
         return None
     return [Softmax(x.op.name, source.shape, (dim % len(source.shape),), access(out, source.shape), access(source, source.shape))]
 
@@ -472,8 +506,6 @@ def _product(x: Instruction, parameters: Any) -> list[Any] | None:
     if b_shape[-2] != k:
         return None
     batch = np.broadcast_shapes(a_shape[:-2], b_shape[:-2])
-    if prod(batch) * m * k * n > LARGEST_PRODUCT or k > LONGEST_SUM:
-        return None
     full = (*batch, *([m] if n_a > 1 else []), *([n] if n_b > 1 else []))
     if out.shape != full:
         return None

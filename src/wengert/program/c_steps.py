@@ -11,7 +11,7 @@ from wengert.kernels.memory import address_of
 from wengert.program import form
 from wengert.program.arrays import aligned
 from wengert.program.c_code import Source, file_of
-from wengert.program.c_forms import forms_of
+from wengert.program.c_forms import forms_of, is_large
 from wengert.program.c_library import Build
 from wengert.program.form import Instruction, Storage, Value, values_read
 
@@ -41,7 +41,7 @@ class CFunction:
 
 def parts_of(x: Instruction) -> list[Instruction]:
     """Return the instructions that one stands for."""
-    return x.parts if x.kind == form.FUSED else [x]
+    return x.parts if x.kind in (form.FUSED, form.UPDATE) and x.parts else [x]
 
 
 class Conversion:
@@ -88,7 +88,7 @@ class Conversion:
             if forms is None or sum(len(parts_of(x)) for x in run) < _FEWEST:
                 self._parts.append((run, None, ""))
                 continue
-            source = Source(NAME, forms, lambda s: s.kind != form.COMPUTED or s in self._kept or len(users[s]) > 1)
+            source = Source(NAME, forms, lambda s: s.kind != form.COMPUTED or s in self._kept or len(users.get(s, ())) > 1)
             yield from source.write()
             helpers.update(source.helpers)
             self._parts.append((run, source, names.setdefault(source.body, f"{NAME}_{len(names)}")))
@@ -120,11 +120,11 @@ class Conversion:
 
 
 def _forms_of_parts(x: Instruction) -> list[Any] | None:
-    """Return the forms of all instructions that one stands for; None if one of them has no form."""
+    """Return the forms of all instructions that one stands for; None if one of them has no form, or the runner does it better."""
     found: list[Any] = []
     for part in parts_of(x):
         more = forms_of(part)
-        if more is None:
+        if more is None or any(map(is_large, more)):
             return None
         found += more
     return found

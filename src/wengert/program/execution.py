@@ -342,6 +342,9 @@ class Executable:
                 for values, places in zip(update.numbers, scalars, strict=True):
                     for value, scalar in zip(values, places, strict=True):
                         self.slots[self._scalar_slot(scalar)] = float(value)
+                        for memory in scalar.memory.values():
+                            for number, _ in self._by_storage.get(memory.storage, ()):
+                                self.slots[number][...] = value
         self._has_numbers = True
 
     def _undo(self, updates: list[Any]) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from wengert.ops.indices import Along
 
 # Where the memory of a storage comes from.
@@ -87,10 +89,22 @@ class Value(NamedTuple):
 
 
 class Scalar:
-    """A Python number that is given anew at each run. name: what it is, for people."""
+    """A Python number that is given anew at each run. name: what it is, for people.
+
+    memory: where C functions read it, as a value of each dtype that they need."""
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.memory: dict[Any, Value] = {}
+
+    def in_memory(self, dtype: Any) -> Value:
+        """Return the value, of no dimension, that is the number in each run."""
+        if dtype not in self.memory:
+            number = np.zeros((), dtype)
+            storage = Storage(len(self.memory), CONSTANT, number, number.nbytes, 0, number)
+            storage.writes = 1  # so that nothing takes the number of now for that of all runs
+            self.memory[dtype] = Value(storage, 0, (), (), number.dtype)
+        return self.memory[dtype]
 
     def __str__(self) -> str:
         return f"<{self.name}>"
