@@ -198,3 +198,22 @@ def test_a_name_that_held_none_and_is_deleted_is_seen():
     del settings.k
     with pytest.raises(AttributeError, match="k"):
         fn(x + 1)
+
+
+@pytest.mark.parametrize(("container", "fill"), [
+    ([], lambda x: x.append(2.0)), ({}, lambda x: x.setdefault("a", 2.0)), (set(), lambda x: x.add(2.0)),
+    (collections.OrderedDict(), lambda x: x.setdefault("a", 2.0)),
+], ids=["list", "dict", "set", "ordered dict"])  # fmt: skip
+def test_a_container_that_was_empty_is_seen_to_be_filled(container, fill):
+    others = [[], {}, collections.OrderedDict()]
+
+    def fn(x):
+        return x * (2.0 if container else 1.0) + len(others)
+
+    compiled = torch.compile(fn)
+    for _ in range(3):
+        assert compiled(torch.ones(1)).item() == 4.0
+    fill(container)
+    for _ in range(3):
+        assert compiled(torch.ones(1)).item() == 5.0
+    assert not compiled.refusals

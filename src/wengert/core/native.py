@@ -49,6 +49,11 @@ def same_layout(x: Any, y: Any) -> bool:
     return both and x.dtype == y.dtype and x.shape == y.shape and x.strides == y.strides
 
 
+def first_filled(containers: list[Any]) -> int:
+    """Return the number of the first of these dicts, lists and sets that is not empty. -1: all are."""
+    return next((i for i, x in enumerate(containers) if len(x)), -1)
+
+
 def still_holds(container: Any, keys: Any, values: tuple[Any, ...], by_name: bool) -> bool:
     """Whether a cell, list or dict holds exactly these objects, at these keys. by_name: whether a dict has them at these keys,
     among others. A container of another type holds what it held only if it was, and is, empty."""

@@ -6,12 +6,14 @@ cdef extern from "wk_array.h":
 
 cdef extern from "wk_replay.h":
     bint same_layout(object x, object y)
+    Py_ssize_t first_filled(object containers)
     bint still_holds(object container, object keys, object values, bint by_name)
 
 @cython.locals(i=Py_ssize_t, tensor=TensorBase)
 cpdef bint fits(tuple arguments, list patterns) except -1
 @cython.locals(i=Py_ssize_t, entry=tuple)
 cpdef Py_ssize_t first_changed(list entries, Py_ssize_t start) except -2
+cpdef Py_ssize_t number_of_filled(list containers) except -2
 @cython.locals(kind=long, tensor=TensorBase)
 cpdef object owner_of(tuple owner, list inputs)
 cpdef object leaf_of(object key, list inputs)

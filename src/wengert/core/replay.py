@@ -14,7 +14,7 @@ from wengert import _shim as cython
 from wengert.core.tensor import TensorBase as TensorBase, counter_of, wrap
 
 if not cython.compiled:
-    from wengert.core.native import same_layout, still_holds, wk_init_numpy
+    from wengert.core.native import first_filled, same_layout, still_holds, wk_init_numpy
 
 wk_init_numpy()
 
@@ -52,6 +52,11 @@ def first_changed(entries: list[tuple[Any, ...]], start: int) -> int:
         if not still_holds(entry[0], entry[1], entry[2], entry[3]):
             return i
     return -1
+
+
+def number_of_filled(containers: list[Any]) -> int:
+    """Return the number of the first of these dicts, ordered dicts, lists and sets that is not empty any more. -1: all are."""
+    return first_filled(containers)
 
 
 def owner_of(owner: tuple[int, Any], inputs: list[Any]) -> Any:

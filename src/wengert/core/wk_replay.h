@@ -11,6 +11,17 @@ static inline int same_layout(PyObject *x, PyObject *y) {
     return PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), n) && PyArray_CompareLists(PyArray_STRIDES(a), PyArray_STRIDES(b), n);
 }
 
+/* containers: dicts, among them ordered ones, lists and sets. */
+static inline Py_ssize_t first_filled(PyObject *containers) {
+    Py_ssize_t n = PyList_GET_SIZE(containers), i = 0;
+    for (; i < n; i++) {
+        PyObject *x = PyList_GET_ITEM(containers, i);
+        Py_ssize_t size = PyDict_Check(x) ? PyDict_GET_SIZE(x) : PyList_Check(x) ? PyList_GET_SIZE(x) : PySet_GET_SIZE(x);
+        if (size != 0) return i;
+    }
+    return -1;
+}
+
 /* keys and values: tuples. by_name: only these keys of a dict are compared. */
 static inline int still_holds(PyObject *container, PyObject *keys, PyObject *values, int by_name) {
     Py_ssize_t n = PyTuple_GET_SIZE(values), i = 0, position = 0;

@@ -32,7 +32,7 @@ from weakref import ref
 
 import numpy as np
 
-from wengert.core.replay import first_changed
+from wengert.core.replay import first_changed, number_of_filled
 from wengert.core.tensor import TensorBase
 from wengert.core.watched import own_code
 
@@ -86,6 +86,8 @@ class Surroundings:
         self.names_grads = False  # whether a function may set .grad
         self._seen: set[int] = set()
         self._entries: list[tuple[Any, Any, Any, bool, str]] = []  # (container, keys, values, by_name, path): see core/replay.py
+        self._empty: list[Any] = []  # containers that are empty
+        self._empty_paths: list[str] = []
         self._arrays: list[tuple[np.ndarray, np.ndarray, str]] = []  # with their copies
         self._optimizers: list[tuple[Any, str]] = []
         self._reads_settings = False  # of optimizers
@@ -108,7 +110,8 @@ class Surroundings:
                 self.unknown = f"{path} and more than {_LIMIT} other Python objects"
                 return
             if kind in _CONTAINERS and not x:  # as most dicts of a module
-                self._entries.append((x, (), (), False, path))
+                self._empty.append(x)
+                self._empty_paths.append(path)
             else:
                 todo.extend(self._parts(x, path))
 
@@ -227,6 +230,9 @@ class Surroundings:
 
     def changed(self) -> str | None:
         """Return the path to an object that has changed since, or None."""
+        i = number_of_filled(self._empty)
+        if i >= 0:
+            return self._empty_paths[i]
         entries = self._entries
         i = first_changed(entries, 0)
         while i >= 0:
