@@ -97,6 +97,8 @@ def _run(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise TypeError(f"{label}() got an unexpected keyword argument")
     if label == "as_strided":
         named.pop("subok", None)
+    if label == "take":
+        named.setdefault("mode", "wrap")  # CuPy raises for no index
     if label in _WAITING:
         _wait()
     if label not in _VIEWS:
@@ -193,11 +195,11 @@ class Array:
         return complex(self.item())
 
     def __getitem__(self, key: Any) -> Any:
-        return Array(np.asarray(self.data_[_index_of(key, self.index)]), self.index)
+        return Array(np.asarray(self.data_[_index_of(key, self)]), self.index)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         devices = [self.index]
-        self.data_[_index_of(key, self.index)] = _plain(value, devices)
+        self.data_[_index_of(key, self)] = _plain(value, devices)
         if len(set(devices)) > 1:
             raise ValueError("arrays of several devices")
 
@@ -205,11 +207,27 @@ class Array:
         return f"Array({self.data_!r}, cuda:{self.index})"
 
 
-def _index_of(key: Any, index: int) -> Any:
-    for item in key if isinstance(key, tuple) else (key,):
-        if isinstance(item, Array) and item.dtype.kind == "b":
-            _wait()
-    return _plain(key, [index])
+def _index_of(key: Any, array: Array) -> Any:
+    """Return an index for NumPy."""
+    return _plain(_wrapped(key, array), [array.index])
+
+
+def _wrapped(key: Any, array: Array) -> Any:
+    """Return an index in which ints of an array that are out of range name another element, as in CuPy."""
+    given = key if isinstance(key, tuple) else (key,)
+    taken = [item.ndim if isinstance(item, Array) and item.dtype.kind == "b" else int(item is not None) for item in given]
+    result, dim = [], 0
+    for item, n in zip(given, taken, strict=True):
+        if item is Ellipsis:
+            n = array.ndim - sum(taken) + 1
+        elif isinstance(item, Array):
+            if item.dtype.kind == "b":
+                _wait()
+            elif item.ndim and array.shape[dim]:
+                item = Array(item.data_ % array.shape[dim], item.index)
+        result.append(item)
+        dim += n
+    return tuple(result) if isinstance(key, tuple) else result[0]
 
 
 def _operator(method: str) -> Any:
@@ -261,6 +279,8 @@ class _Ufunc:
         allowed = _UFUNC_METHODS.get(method, frozenset())
         if allowed is not None and self.__name__ not in allowed:
             raise NotImplementedError(f"{self.__name__}.{method}")
+        if method == "at":
+            return lambda x, key, *args: _run(self.ufunc.at, (x, _wrapped(key, x), *args), {})
         return lambda *args, **kwargs: _run(getattr(self.ufunc, method), args, kwargs)
 
 
@@ -489,6 +509,7 @@ def leave() -> None:
     """Let tensors hold the arrays of NumPy alone."""
     selection.others.pop(Array, None)
     selection._loaded.pop(name, None)
+    selection._wrong.clear()
 
 
 @contextmanager

@@ -297,7 +297,7 @@ class Tensor(ReadableBase, OperationMethods, ConversionMembers, GradientMembers,
             raise errors.ConversionError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
         if self._requires_grad:
             note_cut("item()", self)
-        return self._array.item()
+        return to_host(self._array).item()
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers, or as a number if the tensor is 0-d."""

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 import device_library
+import standin
 import wengert
-from op_samples.cases import Case, grad_inputs, over_samples, tensors_in
+from device_library import on_the_stand_in
+from op_samples.cases import Case, by_operation, grad_inputs, over_samples, tensors_in
 from wengert.autograd import forward_ad, grad
 from wengert.backends import selection
 from wengert.core.tensor import TensorBase, wrap
@@ -47,6 +49,60 @@ def host(x: Any) -> np.ndarray:
 def cotangents(outputs: list[Any]) -> list[np.ndarray]:
     rng = np.random.default_rng(7)
     return [np.asarray(rng.uniform(-1, 1, out.shape), out._array.dtype) for out in outputs]
+
+
+# Operations that wait for the device, with the reason. Besides these, those of ops/host.py do.
+_REASONS = {
+    "It, or its derivative, calls an operation that runs in main memory.": """
+        _dirichlet_grad _standard_gamma_grad bernoulli binomial cholesky_inverse cholesky_solve ctc_loss cummax cummin embedding_bag
+        geqrf igamma igammac index_reduce linalg_cholesky_ex linalg_cond linalg_inv_ex linalg_ldl_factor linalg_ldl_factor_ex
+        linalg_lstsq linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve linalg_qr linalg_solve_ex
+        linalg_solve_triangular lu lu_solve lu_unpack matrix_exp mode multilabel_margin_loss multinomial normal poisson qr
+        scatter_reduce segment_reduce special_betainc special_gammainc special_gammaincc triangular_solve
+    """,
+    "The shape of the result, or of a part of it, depends on elements.": """
+        __getitem__ _cross_entropy_cotangent argwhere bincount index_fill index_put masked_fill masked_scatter masked_select nonzero nonzero_static one_hot
+        repeat_interleave torch_embedding unique unique_consecutive histc histogram
+    """,
+    "It answers a question about elements, or raises where they are wrong.": """
+        allclose as_strided_scatter cov equal fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d
+        fractional_max_pool3d_with_indices istft linalg_matrix_rank max_unpool1d max_unpool2d max_unpool3d
+    """,
+    "The way to compute it depends on elements: a singular matrix, the highest degree, real eigenvalues, NaN at the end, an exponent.": """
+        _gegenbauer _laguerre bucketize det linalg_eig linalg_eigvals logdet pow searchsorted slogdet special_chebyshev_polynomial_t
+        special_chebyshev_polynomial_u special_chebyshev_polynomial_v special_chebyshev_polynomial_w special_hermite_polynomial_h
+        special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p
+        special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_v
+        special_shifted_chebyshev_polynomial_w
+    """,
+}
+WAITING = {name for names in _REASONS.values() for name in names.split()}
+
+
+def waits_of(case: Case) -> int:
+    """Return how often a call of a case and its derivative wait for the device."""
+    wengert.manual_seed(0)
+    with standin.in_use():
+        on, inputs = moved(case), [on_device(x) for x in case.tensors(np.float64)]
+        before = standin.waits
+        outputs = tensors_in(on.call(inputs))
+        roots, chosen = [out for out in outputs if out.requires_grad], grad_inputs(inputs)
+        if roots and chosen:
+            seeds = [wrap(standin.from_host(ct)) for ct in cotangents(roots)]
+            grad(roots, chosen, seeds, allow_unused=True)
+        return standin.waits - before
+
+
+@on_the_stand_in
+@over_samples(lambda case: case.name not in WAITING and case.name not in HOST_OPERATIONS, quick=1)
+def test_an_operation_and_its_derivative_wait_for_no_device(case):
+    assert waits_of(case) == 0
+
+
+@on_the_stand_in
+def test_operations_that_wait_have_a_reason():
+    for name, cases in by_operation(lambda case: case.name in WAITING).items():
+        assert any(waits_of(case) for case in cases), f"{name} waits no more: take it from the list"
 
 
 def derivatives(case: Case, inputs: list[Any], place: Any) -> list[list[Any]]:

@@ -7,8 +7,8 @@ from collections import abc, defaultdict
 from enum import Enum
 from typing import Any
 
+from wengert.backends.selection import cuda_is_available
 from wengert.core.modes import set_recording
-from wengert.devices import device as Device
 from wengert.dtypes import float16, float32, int32
 from wengert.ops import function
 from wengert.tensor import Tensor
@@ -28,15 +28,19 @@ def _new_optimizer_state() -> dict[str, Any]:
     return {"stage": OptState.READY, "found_inf_per_device": {}}
 
 
-def _full(value: float, dtype: Any) -> Any:
-    make: Any = function("", "full")
-    return make((), value, dtype=dtype)
+_filled: Any = function("", "full")
+_where: Any = function("", "where")
+
+
+def _full(value: float, dtype: Any, where: Any = "cpu") -> Any:
+    """Return a 0-d tensor on a device."""
+    return _filled((), value, dtype=dtype, device=where)
 
 
 class GradScaler:
     """Scale losses, unscale gradients, and step an optimizer unless a gradient is infinite or NaN.
 
-    device: "cpu"; a scaler for "cuda", the default, is disabled with a warning, as there is no GPU. init_scale: the first factor.
+    device: "cuda" or "cpu"; one for "cuda", the default, is disabled with a warning without a GPU. init_scale: the first factor.
     growth_factor: what it is multiplied by after growth_interval steps with finite gradients. backoff_factor: what it is
     multiplied by after a step with gradients that are not finite. enabled: False makes the methods pass everything through.
 
@@ -61,7 +65,7 @@ class GradScaler:
     ) -> None:
         self._device = device
         self._enabled = enabled
-        if device == "cuda" and enabled:
+        if device == "cuda" and enabled and not cuda_is_available():
             warnings.warn(
                 "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", UserWarning, stacklevel=2
             )
@@ -93,8 +97,10 @@ class GradScaler:
             return outputs
         if isinstance(outputs, Tensor):
             if self._scale is None:
-                self._scale = _full(self._init_scale, float32)
-                self._growth_tracker = _full(self._init_growth_tracker, int32)
+                self._scale = _full(self._init_scale, float32, outputs.device)
+                self._growth_tracker = _full(self._init_growth_tracker, int32, outputs.device)
+            if outputs.device != self._scale.device:
+                return outputs * self._scale.to(outputs.device)
             return outputs * self._scale
         if isinstance(outputs, abc.Iterable):
             scaled = map(self.scale, outputs)
@@ -128,13 +134,15 @@ class GradScaler:
                     "\"_amp_foreach_non_finite_check_and_unscale_cpu\" not implemented for "
                     f"'{'ComplexFloat' if gradient.dtype.itemsize == 8 else 'ComplexDouble'}'"
                 )
-        factor = scale.double().reciprocal().float().item()
-        found = False
+        factor = scale.double().reciprocal().float()
+        wrong: dict[Any, Any] = {}  # by device: whether a gradient is not finite. It stays there, so that nothing waits
         with set_recording(False):
             for gradient in gradients:
-                found = found or not gradient.isfinite().all().item()
-                gradient.mul_(factor)
-        return {Device("cpu"): _full(float(found), float32)} if gradients else {}
+                bad = gradient.isfinite().all().logical_not()
+                where = gradient.device
+                wrong[where] = bad if where not in wrong else wrong[where] | bad
+                gradient.mul_(factor.to(where))
+        return {where: bad.float() for where, bad in wrong.items()}
 
     def _check_inf_per_device(self, optimizer: Any) -> dict[Any, Any]:
         found = self._unscale_grads(optimizer, _full(1.0, float32), allow_fp16=True)
@@ -181,22 +189,20 @@ class GradScaler:
         else:
             found = [x for s in self._per_optimizer_states.values() for x in s["found_inf_per_device"].values()]
             _check(len(found) > 0, "No inf checks were recorded prior to update.")
-            if any(x.item() for x in found):
-                scale.mul_(self._backoff_factor)
-                self._growth_tracker.zero_()
-            else:
-                self._grow(scale)
+            self._adapt(scale, found)
         self._per_optimizer_states = defaultdict(_new_optimizer_state)
 
-    def _grow(self, scale: Any) -> None:
-        """Count a step with finite gradients. After growth_interval of them, increase the scale, unless it would be infinite."""
-        steps = self._growth_tracker.item() + 1
-        if steps == self._growth_interval:
-            larger = scale * self._growth_factor
-            if larger.isfinite().item():
-                scale.copy_(larger)
-            steps = 0
-        self._growth_tracker.fill_(steps)
+    def _adapt(self, scale: Any, found: list[Any]) -> None:
+        """Decrease the scale if gradients were not finite, else count the step.
+
+        After growth_interval steps the scale increases, unless it would be infinite. All this is done where the scale lies."""
+        bad = found[0].to(scale.device) != 0
+        for x in found[1:]:
+            bad = bad | (x.to(scale.device) != 0)
+        steps, larger = self._growth_tracker + 1, scale * self._growth_factor
+        is_due = steps == self._growth_interval
+        scale.copy_(_where(bad, scale * self._backoff_factor, _where(is_due & larger.isfinite(), larger, scale)))
+        self._growth_tracker.copy_(_where(bad | is_due, steps * 0, steps))
 
     def _replace_scale(self, scale: Any, new_scale: Any) -> None:
         reason = (

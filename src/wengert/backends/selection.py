@@ -8,6 +8,7 @@ Two questions have two functions. `is_array` asks whether a tensor can hold x: w
 
 from __future__ import annotations
 
+from _thread import allocate_lock
 from collections.abc import Iterable
 from typing import Any
 
@@ -34,6 +35,13 @@ def backend_of(x: Any) -> Any:
     if isinstance(x, tuple):
         return next((found for y in x if (found := backend_of(y)) is not numpy_backend), numpy_backend)
     return others.get(type(x)) or others.get(type(getattr(x, "_array", None)), numpy_backend)
+
+
+def may_hold(condition: Any) -> bool:
+    """Whether a condition holds for an element of an array of bools, so that a careful way must be taken.
+
+    On a device True, without waiting: the careful way is right everywhere."""
+    return type(condition) in others or bool(condition.any())
 
 
 def backend_among(arrays: Iterable[Any]) -> Any:
@@ -84,7 +92,11 @@ def to_host(x: Any) -> Any:
     if isinstance(x, (tuple, list)):
         return type(x)([to_host(y) for y in x])
     backend = backend_of(x)
-    return x if backend is numpy_backend else backend.to_host(x)
+    if backend is numpy_backend:
+        return x
+    host = backend.to_host(x)
+    look_at_checks()
+    return host
 
 
 def to_device(x: Any, backend: Any) -> Any:
@@ -158,6 +170,36 @@ def together(arrays: Iterable[Any]) -> list[Any]:
     """Return arrays of one call where they can be computed with: `gather`, or the arrays themselves if all are NumPy's."""
     arrays = list(arrays)
     return arrays if backend_among(arrays) is numpy_backend else gather(arrays)[2]
+
+
+# -- checks that do not wait --------------------------------------------------------------------------------------------
+
+# Note [Late checks]
+# NumPy's functions raise for an index that is out of range, but those of a device's library take another element, and asking would
+# wait. So the answer stays on the device, added to earlier ones, until something is copied to main memory.
+
+_wrong: dict[tuple[str, str], Any] = {}  # by device and message: a 0-d array of bools, whether a check has failed
+_changing = allocate_lock()
+
+
+def check_later(wrong: Any, message: str) -> None:
+    """Note a 0-d array of bools on a device: whether elements that an operation was given are wrong. See Note [Late checks]."""
+    key = device_name(wrong), message
+    with _changing:
+        held = _wrong.get(key)
+        _wrong[key] = wrong if held is None else held | wrong
+
+
+def look_at_checks() -> None:
+    """Raise IndexError if a check has failed. Called where the program waits for a device."""
+    while _wrong:
+        with _changing:
+            (where, message), wrong = _wrong.popitem()
+        if wrong:
+            raise errors.TensorIndexError(
+                f"{message}: in an operation on {where}. Hint: a GPU says so at the next copy to main memory; the same program on "
+                "the CPU raises at the operation."
+            )
 
 
 # -- faces of F --------------------------------------------------------------------------------------------------------

@@ -81,6 +81,7 @@ def device(device: Any) -> Iterator[None]:
 def synchronize(device: Any = None) -> None:
     """Wait until a GPU has done its work. Raises AssertionError if there is none."""
     _backend().synchronize(_index(device))
+    _selection.look_at_checks()
 
 
 def init() -> None:

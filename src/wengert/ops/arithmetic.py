@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import backend_of, is_array
+from wengert.backends.selection import backend_of, is_array, may_hold, others
 from wengert.core.tensor import TensorBase
 from wengert.core.writing import write
 from wengert.ops.registry import INT_TO_FLOAT, alias, composite, plain, pointwise
@@ -192,7 +192,7 @@ def _check_divisor(xp, y, op):
     kind = kind_of(y)
     if kind == "b":
         raise errors.unsupported_dtype(op, y.dtype)
-    if kind in ("i", "u") and not xp.all(y):
+    if kind in ("i", "u") and type(y) not in others and not xp.all(y):
         raise RuntimeError(_ZERO_DIVISION)
 
 
@@ -333,7 +333,7 @@ def _integer_power(xp, x, exponent):
     if exponent.dtype.kind == "b":
         raise errors.unsupported_dtype("pow", exponent.dtype)
     negative = exponent < 0
-    if not xp.any(negative):
+    if not may_hold(negative):
         return xp.power(x, exponent)
     sign = xp.where(exponent & 1, x, 1)
     inverse = xp.where((x == 1) | (x == -1), sign, 0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, may_hold
 from wengert.ops.indices import raw
 from wengert.ops.registry import composite
 
@@ -57,10 +57,10 @@ def _mask_scores(scores: Any, mask: Any) -> tuple[Any, Any]:
     fully_masked = blocked.all(axis=-1, keepdims=True)
     if array.dtype.kind == "b":
         mask = xp.where(blocked & ~fully_masked, -np.inf, 0.0).astype(dtype)
-    elif fully_masked.any():
+    elif may_hold(fully_masked):
         mask = mask.masked_fill(fully_masked, 0.0)
     scores = scores + (mask if raw(mask).dtype == dtype else mask.to(dtype))
-    return scores, (~fully_masked).astype(dtype) if fully_masked.any() else None
+    return scores, (~fully_masked).astype(dtype) if may_hold(fully_masked) else None
 
 
 @composite(namespaces=("nn.functional",))

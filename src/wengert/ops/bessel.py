@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from wengert._forks import import_late
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, may_hold
 from wengert.ops.registry import INT_TO_FLOAT, pointwise
 from wengert.ops.scipy_special import special
 
@@ -49,7 +49,7 @@ def _large_by_series(kind: str, order: int, x: Any, found: Any) -> Any:
     xp = backend_of(x)
     size = xp.abs(x)
     large = size > _SERIES_FROM if kind == "ie" else x > _SERIES_FROM
-    if not large.any():
+    if not may_hold(large):
         return found
     term = (4 * order**2 - 1) / (8 * size)
     series = _LEADING_FACTORS[kind] / xp.sqrt(size) * (1 - term if kind == "ie" else 1 + term)

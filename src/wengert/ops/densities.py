@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert._forks import import_late
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, may_hold
 
 _SERIES_FROM = 16.0  # asymptotic series are exact to double precision from this argument on
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)  # B_2, B_4 ...
@@ -140,7 +140,7 @@ def polygamma_step(z: Any, d: Any, order: int) -> Any:
     sign = (-1.0) ** order
     for _ in range(int(_SERIES_FROM)):  # recurrence: Abramowitz and Stegun 6.4.6
         small = xp.minimum(z, z + d) < _SERIES_FROM
-        if not small.any():
+        if not may_hold(small):
             break
         total -= xp.where(small, sign * factorial(order) * _power_step(z, d, order + 1), 0.0)
         z = xp.where(small, z + 1, z)

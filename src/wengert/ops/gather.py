@@ -15,7 +15,7 @@ from wengert.core.dispatch import call
 from wengert.core.tensor import wrap
 from wengert.kernels import places
 from wengert.ops.dims import normalize_dim
-from wengert.ops.indices import FULL, Along, are_inside, as_tensor, checked, index_array, is_index, mesh_of, raw
+from wengert.ops.indices import FULL, Along, are_inside, are_surely_inside, as_tensor, checked, index_array, is_index, mesh_of, raw
 from wengert.ops.registry import NONE, composite, linear, nondifferentiable, plain
 
 
@@ -35,7 +35,7 @@ def _index_select(xp, x, index, *, dim):
         result = x.take(index.reshape(-1), axis=dim)
     except IndexError:
         raise errors.TensorIndexError("index out of range in self") from None
-    if index.size and index.min() < 0:
+    if not are_inside(index, 0, x.shape[dim]):  # NumPy has raised for those that are too large
         raise errors.TensorIndexError("index out of range in self")
     return result
 
@@ -139,7 +139,7 @@ def take_along_dim(F, input, indices, dim=None):
         )
     dim = normalize_dim(dim, input.ndim)
     array = raw(indices)
-    if is_index(array) and not are_inside(array, 0, np.iinfo(np.int64).max):
+    if is_index(array) and not are_surely_inside(array, 0, np.iinfo(np.int64).max):
         size = input.shape[dim] if input.ndim else 1
         indices = wrap(xp.where(array < 0, array + size, array))
     index_shape = list(indices.shape)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.backends.selection import backend_of, face_of
+from wengert.backends.selection import backend_of, face_of, may_hold
 from wengert.kernels import windows as kernels
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general
@@ -61,7 +61,7 @@ def _positions(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]
     points = F.select(grid, dim=-1, index=d)
     array = raw(points)
     finite, far = xp.isfinite(array), xp.zeros_like(array)
-    if not finite.all():  # NaN and infinities become constant positions far outside
+    if may_hold(~finite):  # NaN and infinities become constant positions far outside
         points, array = F.where(finite, points, 0), xp.where(finite, array, 0)
         far = xp.where(finite, 0, xp.where(raw(F.select(grid, dim=-1, index=d)) > 0, _FAR_AWAY, -_FAR_AWAY))
     scale = (n - 1) / 2 if align_corners else n / 2

@@ -30,7 +30,7 @@ from wengert.core.watched import of_arrays
 from wengert.kernels import places
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import ArrayOps
-from wengert.ops.indices import Along, as_tensor, is_index, own_array, private_index, raw, true_places
+from wengert.ops.indices import Along, are_inside, as_tensor, is_index, own_array, private_index, raw, true_places
 from wengert.ops.inplace import begin_write, fill, is_recorded, unrecorded_write, write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain, view
 
@@ -444,6 +444,8 @@ def _index(xp, x, *indices, dims):
     """A copy of the elements that indices name. indices: arrays of ints for the dimensions dims, which broadcast; or one mask.
 
     Derivative: zeros with the cotangent at the indices; an element that is named several times gets the sum."""
+    for d, i in zip(dims, indices, strict=True) if type(x) in others and indices[0].dtype.kind != "b" else ():
+        are_inside(i, -x.shape[d], x.shape[d])  # looked at later
     try:
         if len(dims) == 1 and indices[0].dtype.kind != "b":
             return x.take(indices[0], axis=dims[0])  # a third of the cost of x[...]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import backend_of, beside, is_array, together
+from wengert.backends.selection import backend_of, beside, check_later, is_array, others, together
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.watched import of_arrays
 
@@ -159,8 +159,17 @@ class Along:
 
 
 def are_inside(index: Any, low: int, size: int) -> bool:
-    """Whether low <= i < size for all elements i of an array of ints."""
+    """Whether low <= i < size for all elements i of an array of ints. On a device True: see Note [Late checks]."""
+    if type(index) in others:
+        if index.size:
+            check_later(((index < low) | (index >= size)).any(), "index out of range in self")
+        return True
     return bool(not index.size or (index.min() >= low and index.max() < size))
+
+
+def are_surely_inside(index: Any, low: int, size: int) -> bool:
+    """Whether low <= i < size for all elements i of an array of ints, as far as is known without waiting for a device."""
+    return type(index) not in others and are_inside(index, low, size)
 
 
 def check_range(index: Any, size: int, dim: int) -> None:

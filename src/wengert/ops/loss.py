@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.backends.selection import backend_of, is_array
+from wengert.backends.selection import backend_of, check_later, is_array, others
 from wengert.core.stacks import user_level
 from wengert.core.tensor import wrap
 from wengert.kernels import losses as kernels, places, rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.faces import array_face
-from wengert.ops.indices import Along, are_inside, private_index, raw
+from wengert.ops.indices import Along, are_inside, are_surely_inside, private_index, raw
 from wengert.ops.reductions import check_floating, reduce_losses, reduction_of
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.values import number_of
@@ -162,7 +162,7 @@ def _huber_losses(xp: Any, x: Any, y: Any, delta: float, scale: float, reduction
 
 def _huber_cotangent(F: Any, ct: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:
     """Cotangent of x in _huber_losses."""
-    if not F.is_tensor and ct.ndim == 0 and x.ndim:
+    if not F.is_tensor and ct.ndim == 0 and x.ndim and type(ct) not in others:
         found = kernels.rounded_slopes(x, y, delta, float(_unreduced_cotangent(ct, x.shape, reduction)) * scale)
         if found is not None:
             return found
@@ -224,10 +224,12 @@ def _weighted(value: Any, weight: Any) -> Any:
 def _binary_cross_entropy(xp, x, y, weight=None, *, reduction):
     """binary_cross_entropy with constant weights."""
     check_floating("binary_cross_entropy", x)
-    if not xp.all((x >= 0) & (x <= 1)):
-        raise errors.ShapeError("all elements of input should be between 0 and 1")
-    if not xp.all((y >= 0) & (y <= 1)):
-        raise errors.ShapeError("all elements of target should be between 0 and 1")
+    for name, given in (("input", x), ("target", y)):
+        outside, message = ~xp.all((given >= 0) & (given <= 1)), f"all elements of {name} should be between 0 and 1"
+        if type(outside) in others:
+            check_later(outside, message)
+        elif outside:
+            raise errors.ShapeError(message)
     losses = (y - 1) * xp.maximum(xp.log1p(-x), -100) - y * xp.maximum(xp.log(x), -100)
     return _reduce_array(xp, _weighted(losses, weight), reduction)
 
@@ -360,12 +362,12 @@ def _class_index(xp: Any, target: Any, classes: int, ignore_index: int) -> tuple
     """Return (target with class 0 in place of ignore_index, whether target is ignore_index or None if nowhere).
 
     Raises IndexError for a target that is no class."""
-    if not 0 <= ignore_index < classes and are_inside(target, 0, classes):
+    if not 0 <= ignore_index < classes and are_surely_inside(target, 0, classes):
         return target, None
     ignored = target == ignore_index
     index = xp.where(ignored, 0, target)
-    outside = (index < 0) | (index >= classes)
-    if outside.any():
+    if not are_inside(index, 0, classes):
+        outside = (index < 0) | (index >= classes)
         raise errors.TensorIndexError(f"Target {int(index[outside].reshape(-1)[0])} is out of bounds.")
     return index, ignored
 
@@ -397,12 +399,14 @@ def _total_weight(xp: Any, index: Any, counts: Any) -> Any:
 def _zero_ignored(ignored: Any, values: Any) -> Any:
     """Write 0 into values where ignored, also over NaN, and return values. ignored: a bool array or None."""
     if ignored is not None:
-        values[ignored] = 0
+        backend_of(values).copyto(values, 0, where=ignored.reshape(ignored.shape + (1,) * (values.ndim - ignored.ndim)))
     return values
 
 
 def _mean_or_nan(total: Any, n: Any) -> Any:
     """total / n, and NaN if n is 0."""
+    if type(n) in others:
+        return total / n  # the total of no losses is 0, and 0 / 0 is NaN
     return total / n if n else total * float("nan")
 
 
@@ -618,12 +622,17 @@ def _cross_entropy(xp, x, target, *, ignore_index, reduction):
     wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
     losses, probabilities = rows.cross_entropy(wide, index) or _losses_and_probabilities(xp, wide, places)
     losses = _zero_ignored(ignored, losses)
-    if ignored is not None:
+    if ignored is not None and type(places) not in others:  # on a device, the number of those that are left is not known
         places = places[~ignored]
     if reduction != "none":
         losses = xp.add.reduce(losses)
-        losses = _mean_or_nan(losses, places.size) if reduction == "mean" else losses
+        losses = _mean_or_nan(losses, _count_of(places, ignored)) if reduction == "mean" else losses
     return xp.asarray(losses, x.dtype), probabilities.astype(x.dtype, copy=False), places
+
+
+def _count_of(places: Any, ignored: Any) -> Any:
+    """Return how many losses are not ignored."""
+    return (~ignored).sum() if type(places) in others and ignored is not None else places.size
 
 
 def _losses_and_probabilities(xp: Any, x: Any, places: Any) -> tuple[Any, Any]:
@@ -651,12 +660,12 @@ def _(F, ct, probabilities, places, target, ignore_index, reduction):
 @general(promote=NONE, node="NllLossBackwardBackward0", complex=False, **_PRIVATE)
 def _cross_entropy_cotangent(xp, ct, probabilities, places, target, *, ignore_index, reduction):
     """Cotangent of the scores: (probabilities minus 1 at the target) * (cotangent of each loss)."""
-    ignored = None if places.size == target.size else target == ignore_index
+    ignored: Any = None if places.size == target.size and type(places) not in others else target == ignore_index
     if reduction == "mean":
-        ct = _mean_or_nan(ct, places.size)
+        ct = _mean_or_nan(ct, _count_of(places, ignored))
     out = xp.multiply(probabilities, ct[:, None] if reduction == "none" else ct, order="C")
     flat = out.reshape(-1)
-    flat[places] -= ct if ignored is None or reduction != "none" else ct[~ignored]
+    flat[places] -= ct if places.size == target.size or reduction != "none" else ct[~ignored]
     return _zero_ignored(ignored, out)
 
 

@@ -6,7 +6,7 @@ from math import log, pi
 from typing import Any
 
 from wengert import errors
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, check_later, others
 from wengert.core.watched import of_arrays
 from wengert.kernels import losses as kernels
 from wengert.ops.indices import are_inside, raw
@@ -61,7 +61,10 @@ def poisson_nll_loss(
 @of_arrays
 def _missing_variance(var: Any, eps: float) -> Any:
     """Return what variances lack to eps, or 0. Raises ValueError for a negative variance."""
-    if bool((var < 0).any()):
+    negative = (var < 0).any()
+    if type(negative) in others:
+        check_later(negative, "var has negative entry/entries")
+    elif negative:
         raise errors.ElementError("var has negative entry/entries")
     xp = backend_of(var)
     return xp.maximum(xp.asarray(eps, var.dtype) - var, 0)

@@ -6,6 +6,7 @@ from math import inf
 from typing import Any
 
 from wengert import dtypes, errors
+from wengert.backends.selection import others
 from wengert.kernels import rows
 from wengert.ops.dims import broadcast_to_input, count_of, normalize_dims, restore_dims
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, pointwise
@@ -228,7 +229,7 @@ def _vector_norm(xp, x, *, ord=2, dim=None, keepdim=False):
     if x.dtype.itemsize == 2:
         x = x.astype(xp.float32)
     out = xp.asarray(_norm_over(xp, x, ord, axis, keepdim))
-    if out.ndim == 0 and 1 < ord < inf and x.size and not _TINY[out.dtype.char] < out < inf:
+    if out.ndim == 0 and 1 < ord < inf and x.size and type(out) not in others and not _TINY[out.dtype.char] < out < inf:
         out = _scaled_norm(xp, x, ord, axis, keepdim, out)
     return out.astype(real, copy=False)
 

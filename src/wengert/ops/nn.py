@@ -6,11 +6,11 @@ from math import prod
 from typing import Any
 
 from wengert import dtypes, errors
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, others
 from wengert.kernels import memory, places, rows
 from wengert.ops.blas import matrix_product
 from wengert.ops.dims import normalize_dims
-from wengert.ops.indices import checked, private_index
+from wengert.ops.indices import are_inside, checked, private_index
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.row_norms import limit_rows
 
@@ -158,7 +158,7 @@ def _embedding(xp, x, weight, *, padding_idx, scale_grad_by_freq):
     found = places.take_along(weight, x.reshape(-1), 0, False) if weight.ndim == 2 else None
     if found is not None:
         return found.reshape(*x.shape, weight.shape[1])
-    if x.size and (x.min() < 0 or x.max() >= weight.shape[0]):
+    if not are_inside(x, 0, weight.shape[0]):
         raise errors.TensorIndexError("index out of range in self")
     return xp.take(weight, x, axis=0)
 
@@ -189,6 +189,9 @@ def _scatter_rows(xp, x, index, *, rows):
     out = memory.new_zeros((rows, x.shape[-1]), x.dtype, x)
     if index.size and not places.write_along(places.ADD, out, index.reshape(-1), flat, 0, False):
         # Sorting the indices and adding up each run of equal ones is many times faster than adding row by row.
+        if type(out) in others:
+            xp.add.at(out, index.reshape(-1), flat)
+            return out
         order = xp.argsort(index.reshape(-1), kind="stable")
         target = index.reshape(-1)[order]
         starts = xp.flatnonzero(xp.concatenate(([True], target[1:] != target[:-1])))

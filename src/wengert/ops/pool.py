@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import face_of
+from wengert.backends.selection import face_of, may_hold
 from wengert.core.modes import NO_GRAD, flags
 from wengert.kernels import windows as kernels
 from wengert.ops.indices import raw
@@ -48,7 +48,7 @@ def _tap_positions(xp: Any, windows: Windows, tap: Any, best: Any, smallest: Any
     for i, (n, s, p) in enumerate(zip(windows.count, windows.stride, windows.padding, strict=True)):
         grid.append((xp.arange(n) * s - p).reshape(-1, *(1,) * (len(sizes) - i - 1)))
     places = sum([g * step for g, step in zip(grid, steps, strict=True)]) + offset[tap]
-    if any(windows.padding) and bool((best == smallest).any()):
+    if any(windows.padding) and may_hold(best == smallest):
         # The maximum of such a window equals the padding value: choose the first element of the window inside the image.
         first = [g + -(g // d) * d * (g < 0) for g, d in zip(grid, windows.dilation, strict=True)]
         lowest = sum([g * step for g, step in zip(first, steps, strict=True)])
@@ -84,7 +84,7 @@ def _max_pool(xp, x, *, windows, node):
     for part in parts[:-1]:
         missing &= part != best
         tap += missing.view(xp.uint8)
-    if best.dtype.kind in "fV" and bool((best != best).any()):
+    if best.dtype.kind in "fV" and may_hold(best != best):
         for t, part in enumerate(parts):
             xp.copyto(tap, t, where=part != part)
     shape = (*x.shape[: x.ndim - len(windows.size)], *windows.count)
@@ -108,7 +108,7 @@ def _row_argmax(xp: Any, rows: Any) -> Any:
     """Index of the maximum of each row: the first of equal maxima, or the last NaN, as in _max_pool."""
     found = rows.argmax(axis=1)
     missing = rows != rows
-    if missing.any():
+    if may_hold(missing):
         last = rows.shape[1] - 1 - missing[:, ::-1].argmax(axis=1)
         found = xp.where(missing.any(axis=1), last, found)
     return found

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from wengert import dtypes, errors
+from wengert.backends.selection import others
 from wengert.core.op import REDUCED
 from wengert.kernels import rows, scans
 from wengert.ops.blas import add_up
 from wengert.ops.dims import broadcast_to_input, count_of, normalize_dim, normalize_dims, restore_dims
+from wengert.ops.indices import raw
 from wengert.ops.registry import INT_TO_INT64, general, linear, nondifferentiable
 
 
@@ -156,7 +158,7 @@ def _multiply_up(xp: Any, x: Any) -> Any:
 @prod.vjp("x")
 def _(F, ct, x, out, dim, keepdim):
     ct, out = restore_dims(F, ct, x.shape, dim, keepdim), restore_dims(F, out, x.shape, dim, keepdim)
-    if not bool(F._any_zero(x, out)):
+    if type(raw(x)) not in others and not bool(F._any_zero(x, out)):
         return ct * F.conj(out / x)
     flat = F.reshape(x, shape=(-1,)) if dim is None else x
     over = 0 if dim is None else dim

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from wengert import dtypes
+from wengert.backends.selection import others
 from wengert.kernels import scans
 from wengert.ops.dims import normalize_dim
+from wengert.ops.indices import raw
 from wengert.ops.registry import INT_TO_INT64, general, linear
 
 
@@ -74,7 +76,7 @@ def cumprod(xp, x, *, dim, dtype=None):
 @cumprod.vjp("x")
 def _(F, ct, x, out, dim):
     size = x.shape[dim] if x.ndim else 1
-    if not bool(F._any_zero(x, F.narrow(out, dim, size - 1, 1) if x.ndim and size else out)):
+    if type(raw(x)) not in others and not bool(F._any_zero(x, F.narrow(out, dim, size - 1, 1) if x.ndim and size else out)):
         return F._reverse_cumsum(ct * F.conj(out), dim=dim) / F.conj(x)
     # Without division by x: the product p of the elements before i, times s[i] = ct[i] + x[i + 1] * s[i + 1], which begins with 0
     # in place of an element beyond the last, so that no 0 is multiplied by an infinite element.

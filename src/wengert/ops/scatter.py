@@ -215,11 +215,9 @@ def _index_arguments(op: str, x: Any, dim: Any, index: Any) -> tuple[Any, int]:
     size = x.shape[dim] if x.ndim else 1
     if not raw(x).size and (size or (op == "index_add_" and x.ndim > 1)):
         return wrap(xp.zeros(0, np.int64)), dim
-    if are_inside(array, -size if op == "index_fill_" else 0, size):
-        return index, dim
-    if op != "index_fill_":
+    if op != "index_fill_" and not are_inside(array, 0, size):
         raise errors.TensorIndexError("index out of range in self")
-    if not are_inside(array, -size, size):
+    if op == "index_fill_" and not are_inside(array, -size, size):
         wrong = array[(array < -size) | (array >= size)]
         raise errors.index_out_of_range(int(xp.atleast_1d(wrong)[0]), dim, size)
     return index, dim

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import dtypes, errors
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, may_hold
 from wengert.core.buffers import ReadCotangent, dense_of
 from wengert.core.stacks import user_level
 from wengert.kernels import rows
@@ -56,7 +56,7 @@ def _shares(F: Any, x: Any, out: Any, dim: Any) -> Any:
     """exp(x - out), each element's share of the sum. If elements are inf, they share 1 evenly. NaN if all are -inf."""
     xp = backend_of(x)
     largest = raw(x).real == float("inf")
-    if not largest.any():
+    if not may_hold(largest):
         return F.exp(x - out)
     count = xp.maximum(xp.sum(largest, axis=normalize_dims(dim, x.ndim), keepdims=True), 1)
     return F.where(largest, (1 / count).astype(raw(x).real.dtype), F.exp(F.where(largest, 0, x) - out))

@@ -78,7 +78,8 @@ class Adafactor(Optimizer):
                 state["variance"] = _zeros_like(g)
         step = count_step(state)
         weight = step ** group["beta2_decay"]
-        scale = max(least_scale, float(p.norm(2)) / p.numel() ** 0.5) * min(lr, step**-0.5)
+        # Tensors of no dimension, not Python numbers: asking a GPU for them would wait.
+        scale = (p.norm(2) / p.numel() ** 0.5).clamp(min=least_scale) * min(lr, step**-0.5)
         if group["weight_decay"] != 0:
             p.mul_(1 - lr * group["weight_decay"])
         if g.ndim > 1:
@@ -89,5 +90,5 @@ class Adafactor(Optimizer):
         else:
             squares = state["variance"].lerp_(g.square(), weight)
         change = squares.clamp(min=least * least).rsqrt() * g
-        excess = max(1.0, float(change.norm(2)) / (change.numel() ** 0.5 * d))
-        p.add_(change, alpha=-scale / excess)
+        excess = (change.norm(2) / (change.numel() ** 0.5 * d)).clamp(min=1.0)
+        p.sub_(change * (scale / excess))

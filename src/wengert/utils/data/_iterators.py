@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from wengert.backends.selection import cuda_is_available
 from wengert.utils.data._utils.fetch import _DatasetKind
 from wengert.utils.data.sampler import draw_seed
 
@@ -31,7 +32,7 @@ class _BaseDataLoaderIter:
         self._base_seed = draw_seed(loader.generator)
         self._persistent_workers = loader.persistent_workers
         self._num_yielded = 0
-        if loader.pin_memory:
+        if loader.pin_memory and not cuda_is_available():
             warnings.warn(
                 "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.",
                 stacklevel=5,
