@@ -5,6 +5,8 @@
     skip_copies     a copy of memory that is not written any more is the memory itself
     merge_equal     an instruction that computes what an earlier one has computed is left out
     settle_numbers  an operand of a kernel that is one constant number is a Python number
+    join_products   products of one matrix with several vectors become one product: see batches.py
+    join_copies     copies of pieces that follow each other are one
     defer_grads     .grad is set at the end, or before the step of an optimizer
     drop_unused     an instruction whose results nothing reads is left out
     fuse            neighbouring pointwise instructions become one, which reads and writes each array once: see fusion.py
@@ -18,6 +20,7 @@ import numpy as np
 
 from wengert.kernels import native
 from wengert.program import form
+from wengert.program.batches import join_copies, join_products
 from wengert.program.expand import expanded
 from wengert.program.form import Instruction, Program, Storage, Value, may_draw, replaced, storages_written, values_in, values_read
 from wengert.program.fusion import fuse
@@ -33,6 +36,9 @@ def optimized(program: Program, exact: bool) -> list[Instruction]:
     instructions = skip_copies(instructions, kept)
     instructions = fold_constants(instructions, kept)
     instructions = merge_equal(instructions, kept)
+    if not exact:
+        instructions = join_products(program, instructions, kept)
+    instructions = join_copies(instructions)
     instructions = defer_grads(drop_unused(settle_numbers(instructions), kept))
     return fuse(instructions, kept) if native is not None else instructions
 
