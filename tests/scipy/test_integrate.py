@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.integrate
+import scipy.stats
 
 import wengert as w
 from scipy_checks import check_call
@@ -297,3 +298,62 @@ def test_unknown_parameters_of_boundary_value_problems():
     assert isinstance(run(integrate, 1.0).y, np.ndarray)
     with pytest.raises(NotImplementedError, match="singular term"):
         run(integrate, stretch, S=np.zeros((2, 2)))
+
+
+def _damped(x, k):
+    return np.exp(-k * x) * np.cos(x)
+
+
+@pytest.mark.slow
+def test_functions_of_arrays_of_places():
+    """The derivatives are those of quad, to second order."""
+    inputs = double(0.2), double(1.7), double(0.9)
+    functions = (
+        lambda a, b, k: integrate.quad(lambda x: w.exp(-k * x) * np.cos(x), a, b)[0],
+        lambda a, b, k: integrate.tanhsinh(_damped, a, b, args=(k,)).integral,
+        lambda a, b, k: integrate.cubature(lambda x, k: _damped(x[:, 0], k), [a], [b], args=(k,)).estimate,
+    )
+    found = []
+    for function in functions:
+        first = grad(function(*inputs), inputs, create_graph=True)
+        with forward_ad.dual_level():
+            duals = [forward_ad.make_dual(x.detach(), w.ones_like(x) * (i + 1)) for i, x in enumerate(inputs)]
+            tangent = forward_ad.unpack_dual(function(*duals)).tangent
+        seconds = [float(g) for g in grad(first[0] + 2 * first[1] - first[2], inputs)]
+        found.append([*[float(g.detach()) for g in first], float(tangent), *seconds])
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(found[2], found[0], rtol=1e-9, atol=1e-10)
+    two = integrate.cubature(lambda x: _damped(x, inputs[2]) * _damped(x[:, :1], 1.0), w.stack([inputs[0], 0.1 * inputs[0]]), w.stack([inputs[1], double(1.0)]), rule="gk15").estimate
+    slopes = grad(two.sum(), inputs)
+    for i, slope in enumerate(slopes):
+        sides = []
+        for h in (1e-4, -1e-4):
+            a, b, k = [float(x.detach()) + h * (i == j) for j, x in enumerate(inputs)]
+            sides.append(scipy.integrate.cubature(lambda x, k=k: _damped(x, k) * _damped(x[:, :1], 1.0), [a, 0.1 * a], [b, 1.0]).estimate.sum())
+        assert float(slope) == pytest.approx((sides[0] - sides[1]) / 2e-4, rel=1e-6)
+    theirs = scipy.integrate.tanhsinh(_damped, 0.2, 1.7, args=(0.9,))
+    ours = integrate.tanhsinh(_damped, 0.2, 1.7, args=(inputs[2],))
+    assert ours.nfev == theirs.nfev and float(ours.integral.detach()) == pytest.approx(theirs.integral, rel=1e-14)
+    found = integrate.cubature(lambda x: w.exp(-inputs[2] * w.as_tensor(x * x).sum(-1)), [-np.inf], [np.inf]).estimate
+    assert float(found.detach()) == pytest.approx((np.pi / 0.9) ** 0.5, rel=1e-7)
+    assert float(grad(found, inputs[2])[0]) == pytest.approx(-0.5 * (np.pi / 0.9**3) ** 0.5, rel=1e-6)
+    plain = integrate.cubature(lambda x: _damped(x, 1.0), [0.0], [1.0])
+    assert type(plain.estimate) is np.ndarray and plain.estimate == scipy.integrate.cubature(lambda x: _damped(x, 1.0), [0.0], [1.0]).estimate
+    many = integrate.tanhsinh(_damped, [0.0, 1.0], 2.0, args=(0.5,))
+    assert np.array_equal(many.integral, scipy.integrate.tanhsinh(_damped, [0.0, 1.0], 2.0, args=(0.5,)).integral)
+    for call in (lambda: integrate.tanhsinh(_damped, [0.0, 1.0], 2.0, args=(inputs[2],)), lambda: integrate.tanhsinh(_damped, 0.0, 2.0, args=(inputs[2],), log=True),
+                 lambda: integrate.cubature(lambda x: _damped(x[:, 0], inputs[2]), [inputs[0]], [np.inf])):  # fmt: skip
+        with pytest.raises(NotImplementedError):
+            call()
+
+
+def test_quasi_monte_carlo():
+    def integral(a, b, k):
+        qrng = scipy.stats.qmc.Halton(2, seed=1)
+        return integrate.qmc_quad(lambda x: w.exp(-k * w.as_tensor(x[0])) * w.cos(w.as_tensor(x[1])), a, b, n_estimates=3, n_points=32, qrng=qrng).integral
+
+    limits = w.tensor([0.2, 0.1], dtype=w.float64, requires_grad=True), w.tensor([1.2, 0.9], dtype=w.float64, requires_grad=True)
+    inputs = *limits, double(0.9)
+    assert gradcheck(integral, inputs, check_forward_ad=True) and gradgradcheck(integral, inputs)
+    theirs = scipy.integrate.qmc_quad(lambda x: np.exp(-0.9 * x[0]) * np.cos(x[1]), [0.2, 0.1], [1.2, 0.9], n_estimates=3, n_points=32, qrng=scipy.stats.qmc.Halton(2, seed=1))
+    assert float(integral([0.2, 0.1], [1.2, 0.9], inputs[2]).detach()) == pytest.approx(theirs.integral, rel=1e-13)

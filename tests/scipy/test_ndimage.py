@@ -143,7 +143,7 @@ def test_bad_images_are_refused():
         (lambda: ndimage.rotate(x[0], 3.0), ValueError),
         (lambda: ndimage.sum(x, index=3), ValueError),
         (lambda: ndimage.gaussian_filter(x, 1.0, output=np.zeros((4, 5))), wengert.errors.ArgumentError),
-        (lambda: ndimage.generic_filter(x, np.sum, 3), RuntimeError),
+        (lambda: ndimage.generic_filter(x, np.sum), RuntimeError),
     ]:
         with pytest.raises(error):
             call()
@@ -158,3 +158,46 @@ def test_equal_elements_share_no_gradient():
     x = wengert.tensor([2.0, 2.0, 2.0], requires_grad=True)
     ndimage.maximum_filter1d(x, 3).sum().backward()
     assert x.grad.tolist() == [2.0, 1.0, 0.0]  # the first of the equal elements in each window
+
+
+def _middle(values):
+    return (values * values).sum() * 0.3 + values[0]
+
+
+def test_functions_of_windows():
+    rng = np.random.default_rng(6)
+    image, plane = rng.normal(size=(4, 5)), rng.normal(size=(3, 4, 3))
+    cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]])
+
+    def lines(source, target, factor=1.0):
+        target[...] = factor * source[:-2] * source[2:] + source[1:-1]
+
+    def mean_square(windows, *, axis):
+        return (windows * windows).mean(axis)
+
+    for name, call in [
+        ("generic_filter", lambda f, x: f(x, _middle, size=(3, 2))),
+        ("generic_filter", lambda f, x: f(x, _middle, footprint=cross, mode="constant", cval=0.7, origin=(1, 0))),
+        ("generic_filter", lambda f, x: f(x, lambda v, k, p: (v**p).sum() * k, size=2, mode="wrap", extra_arguments=(0.5,), extra_keywords={"p": 2})),
+        ("generic_filter1d", lambda f, x: f(x, lines, 3, 0)),
+        ("generic_filter1d", lambda f, x: f(x, lines, 3, mode="mirror", origin=-1, extra_arguments=(0.3,))),
+        *[("vectorized_filter", lambda f, x, o=options: f(x, mean_square, **o))
+          for options in ({"size": (3, 2)}, {"footprint": cross, "mode": "nearest"}, {"size": 3, "axes": 1, "origin": 1}, {"size": (2, 3), "mode": "valid"})
+          if hasattr(scipy.ndimage, "vectorized_filter")],
+    ]:  # fmt: skip
+        check_call("ndimage", name, call, image, step=1e-3)
+    check_call("ndimage", "generic_filter", lambda f, x: f(x, _middle, size=2, axes=(0, 2)), plane, step=1e-3)
+    with pytest.raises(ValueError, match="origin"):
+        ndimage.generic_filter(wengert.tensor(image, requires_grad=True), _middle, size=2, origin=3)
+
+
+def test_functions_of_regions():
+    image, labels = np.random.default_rng(6).normal(size=(4, 5)), np.arange(20).reshape(4, 5) % 3
+    for call in (
+        lambda f, x: f(x, labels, [1, 2, 7], lambda v: (v * v).sum(), float, -1.0), lambda f, x: f(x, None, None, lambda v: v[3], float, 0),
+        lambda f, x: f(x, labels, [2], lambda v, place: (v * place).sum(), float, 0, True),
+    ):  # fmt: skip
+        check_call("ndimage", "labeled_comprehension", call, image, step=1e-3)
+    check_call("ndimage", "extrema", lambda f, x: f(x, labels, [1, 2])[:2], image, step=1e-4)
+    found = ndimage.extrema(wengert.tensor(image, requires_grad=True))
+    assert found[2:] == scipy.ndimage.extrema(image)[2:]

@@ -203,8 +203,6 @@ def test_older_functions():
     for name in ("fmin_bfgs", "fmin_cg"):
         ours = getattr(optimize, name)(rosen, START, disp=False)
         np.testing.assert_allclose(ours, np.ones(3), atol=1e-4)
-    with pytest.raises(NotImplementedError, match="use minimize"):
-        optimize.fmin_bfgs(lambda x, k: k * rosen(x), START, args=(double(1.0),))
 
 
 def differences(function, point, h=1e-4):

@@ -19,25 +19,33 @@ def chosen_by_rank(
 
     x: a tensor. footprint: bools, which elements of a window count. origin: how far the window is shifted, along each axis.
     added: a tensor of footprint's shape, which is added to each window; or None. Of equal elements the first is chosen."""
-    origin = np.broadcast_to(origin, x.ndim)
-    before = [n // 2 + int(o) for n, o in zip(footprint.shape, origin, strict=True)]
-    if any(not 0 <= b < n for b, n in zip(before, footprint.shape, strict=True)):
-        raise ValueError("invalid origin")
     count = int(footprint.sum())
     if not -count <= rank < count:
         raise RuntimeError("rank not within filter footprint size")
-    widths = [(b, n - 1 - b) for b, n in zip(before, footprint.shape, strict=True)]
-    places = indices(tuple(x.shape), widths, mode)
     values = np.append(detached(x).reshape(-1), cval)
-    windows = np.lib.stride_tricks.sliding_window_view(places, footprint.shape)
+    windows = windows_of(tuple(x.shape), footprint.shape, mode, origin)
     offsets = None if added is None else detached(added)[footprint]
     chosen, taps = _chosen(windows, footprint, values, offsets, rank % count)
-    flat = w.reshape(x, (-1,))
-    if (chosen < 0).any():
-        flat = w.cat([flat, w.full((1,), cval, dtype=x.dtype)])
-        chosen = np.where(chosen < 0, x.numel(), chosen)
-    found = flat[w.as_tensor(chosen.ravel())].reshape(chosen.shape)
+    found = taken(x, chosen, cval)
     return found if added is None else found + w.reshape(added, (-1,))[w.as_tensor(np.flatnonzero(footprint)[taps])]
+
+
+def windows_of(shape: tuple[int, ...], size: tuple[int, ...], mode: str, origin: Any = 0) -> Any:
+    """Return the indices of the elements in the window around each element of an array, -1 for a constant: shape + size."""
+    before = [n // 2 + int(o) for n, o in zip(size, np.broadcast_to(origin, len(shape)), strict=True)]
+    if any(not 0 <= b < n for b, n in zip(before, size, strict=True)):
+        raise ValueError("invalid origin")
+    places = indices(shape, [(b, n - 1 - b) for b, n in zip(before, size, strict=True)], mode)
+    return np.lib.stride_tricks.sliding_window_view(places, size)
+
+
+def taken(x: Any, places: Any, cval: float) -> Any:
+    """Return the elements of x with these indices, as a tensor of their shape. The element -1 is cval."""
+    flat = w.reshape(x, (-1,))
+    if (places < 0).any():
+        flat = w.cat([flat, w.full((1,), cval, dtype=x.dtype)])
+        places = np.where(places < 0, x.numel(), places)
+    return flat[w.as_tensor(places.ravel())].reshape(places.shape)
 
 
 def _chosen(windows: Any, footprint: Any, values: Any, offsets: Any, rank: int) -> tuple[Any, Any]:

@@ -11,5 +11,5 @@ for _function in _samples.FUNCTIONS:
 for _function in (*_quadrature.FUNCTIONS, *_initial_value.FUNCTIONS, *_boundary_value.FUNCTIONS):
     _module.differentiates(always=True)(_function)
 _module.refuse("Use solve_ivp, whose solutions differentiate.", "ode", "complex_ode")
-_module.refuse("Use quad_vec or nquad.", "cubature", "qmc_quad", "tanhsinh")
+_module.refuse("Add up the terms by wengert.sum.", "nsum")
 _module.constant("They make places and weights.", "lebedev_rule", "newton_cotes")

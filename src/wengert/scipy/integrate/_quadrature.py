@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from wengert._forks import import_late
-from wengert.array_functions.table import detached, tensor, w
+from wengert.array_functions.table import detached, holds_tensor, tensor, w
 from wengert.array_protocol import _signature as signature_of
 from wengert.autograd.forward_ad import detach_tangent
 from wengert.autograd.grad_mode import enable_grad
 from wengert.autograd.graph import get_gradient_edge
 from wengert.core.dual import tangent_of
 from wengert.core.tensor import TensorBase
-from wengert.scipy._closures import Parameters, cut_off, stand_in, variable, vjp, with_rules
+from wengert.scipy._closures import Parameters, cut_off, stand_in, variable, vjp, with_rules, with_values
 
 scipy: Any = import_late("scipy.integrate")
 
@@ -104,24 +104,35 @@ def quad(func: Any, a: Any, b: Any, args: Any = (), *settings: Any, **options: A
         raise NotImplementedError("scipy.integrate.quad with weight= has no derivative in its limits. Hint: detach them.")
 
     def rule(function: Callable[[Any], Any], a: Any, b: Any) -> tuple[Any, tuple[Any, ...]]:
-        known: dict[float, Any] = {}  # derivatives are vectors: one integral an element, with common evaluations
-
-        def element(x: float, i: int) -> Any:
-            if x not in known:
-                known[x] = function(x)
-            found = known[x]
-            return found if np.ndim(found) == 0 else found.reshape(-1)[i].item()
-
         ends = np.asarray(a).item(), np.asarray(b).item()
-        first = scipy.quad(element, *ends, args=(0,), **options)
-        sample = next(iter(known.values()), 0.0)
-        if np.size(sample) <= 1:
-            return np.full(np.shape(sample), first[0]) if isinstance(sample, np.ndarray) else first[0], first[1:]
-        others = [scipy.quad(element, *ends, args=(i,), **(options | {"full_output": 0}))[0] for i in range(1, np.size(sample))]
-        return np.array([first[0], *others]), first[1:]
+
+        def run(element: Callable[[float], Any], is_first: bool) -> tuple[Any, ...]:
+            return scipy.quad(element, *ends, **(options if is_first else options | {"full_output": 0}))
+
+        return _element_by_element(function, run)
 
     found, rest = _integral(rule, lambda x: func(x, *args), a, b)
     return found, *rest
+
+
+def _element_by_element(function: Callable[[Any], Any], run: Callable[..., Any]) -> tuple[Any, tuple[Any, ...]]:
+    """Return the integral of a function, which may be a vector, and what else the rule returns for its first element.
+
+    run(function of a number, whether it is the first element): (integral, ...), by an adaptive rule for one value."""
+    known: dict[float, Any] = {}  # derivatives are vectors: one integral an element, with common evaluations
+
+    def element(x: float, i: int) -> Any:
+        if x not in known:
+            known[x] = function(x)
+        found = known[x]
+        return found if np.ndim(found) == 0 else found.reshape(-1)[i].item()
+
+    value, *rest = run(lambda x: element(x, 0), True)
+    sample = next(iter(known.values()), 0.0)
+    if np.size(sample) <= 1:
+        return np.full(np.shape(sample), value) if isinstance(sample, np.ndarray) else value, tuple(rest)
+    others = [run(lambda x, i=i: element(x, i), False)[0] for i in range(1, np.size(sample))]
+    return np.array([value, *others]), tuple(rest)
 
 
 def quad_vec(f: Any, a: Any, b: Any, *settings: Any, args: Any = (), **options: Any) -> Any:
@@ -214,4 +225,109 @@ def tplquad(
     return nquad(func, [innermost, middle, (a, b)], args, {"epsabs": epsabs, "epsrel": epsrel})
 
 
-FUNCTIONS: tuple[Any, ...] = (quad, quad_vec, fixed_quad, nquad, dblquad, tplquad)
+# -- functions of arrays of places ---------------------------------------------------------------------------------------------
+
+
+def _place_between(a: Any, b: Any) -> Any:
+    """Return a place between two limits."""
+    if np.isinf(a):
+        return np.asarray(0.0 if np.isinf(b) else b - 1.0)
+    return np.asarray(a + 1.0 if np.isinf(b) else 0.5 * (a + b))
+
+
+def tanhsinh(f: Any, a: Any, b: Any, *, args: Any = (), **options: Any) -> Any:
+    """Integral by the rule of Takahasi and Mori, as scipy.integrate.tanhsinh. The result's integral is a tensor.
+
+    f(x, *args): a function of an array. With tensors, a, b and args are numbers or tensors without dimensions.
+
+    Derivatives: as quad, with the error relative to the integral itself."""
+    args = args if isinstance(args, tuple) else (args,)
+    ends = [np.asarray(x, float) for x in detached((a, b))]
+    if any(np.ndim(x) for x in (*ends, *detached(args))):
+        if holds_tensor((a, b, *args)):
+            raise NotImplementedError("With tensors, scipy.integrate.tanhsinh has numbers as limits and args. Hint: use quad_vec.")
+        return scipy.tanhsinh(f, a, b, args=args, **options)
+    if not isinstance(f(_place_between(*ends), *args), TensorBase) and not holds_tensor((a, b)):
+        return scipy.tanhsinh(f, *ends, args=detached(args), **options)
+    if options.get("log") or options.get("callback") is not None:
+        raise NotImplementedError("With tensors, scipy.integrate.tanhsinh has neither log=True nor a callback.")
+
+    scale: list[float] = []  # of the integral: a derivative may be 0, which has no relative error
+
+    def rule(function: Callable[[Any], Any], a: Any, b: Any) -> tuple[Any, tuple[Any, ...]]:
+        more = {"atol": 1e-12 * scale[0]} if scale and not options.get("atol") else {}
+
+        def single(element: Callable[[float], Any], _: bool) -> tuple[Any, Any]:
+            def values(x: Any) -> Any:
+                found = [element(float(place)) for place in np.asarray(x).reshape(-1)]
+                return np.asarray(found, float).reshape(np.shape(x))
+
+            found = scipy.tanhsinh(values, float(a), float(b), **(options | more))
+            scale.append(abs(float(found.integral)) + 1e-300)
+            return found.integral, found
+
+        return _element_by_element(function, single)
+
+    value, (found,) = _integral(rule, lambda x: f(np.asarray(x) if isinstance(x, float) else x, *args), a, b)
+    found.integral = value
+    return found
+
+
+def _box_integral(rule: Rule, f: Callable[[Any], Any], a: Any, b: Any) -> tuple[Any, Any]:
+    """Return the integral of f over a box, and what else the rule returns. Limits that are tensors are those of a unit box."""
+    low, high = [np.asarray(x, float) for x in detached((a, b))]
+    if not holds_tensor((a, b)):
+        return _integral(rule, f, low, high)
+    if np.isinf([low, high]).any():
+        raise NotImplementedError("Limits that are tensors must be finite. Hint: give infinite limits as numbers.")
+    a, b = [w.atleast_1d(tensor(x)).double() for x in (a, b)]
+    return _integral(rule, lambda u: f(a + (b - a) * w.as_tensor(u)) * w.prod(b - a), np.zeros(len(a)), np.ones(len(a)))
+
+
+def cubature(f: Any, a: Any, b: Any, *, args: Any = (), **options: Any) -> Any:
+    """Integral over a box, as scipy.integrate.cubature. f(x, *args): x (points, ndim), with a value of any shape for each point.
+
+    Derivatives: the integral of the derivative of f, by the same rule with its own error control; also in finite limits."""
+    args = args if isinstance(args, tuple) else (args,)
+    low, high = [np.atleast_1d(np.asarray(x, float)) for x in detached((a, b))]
+    sample = f(np.array([[_place_between(*ends) for ends in zip(low, high, strict=True)]], float), *args)
+    if not isinstance(sample, TensorBase) and not holds_tensor((a, b)):
+        return scipy.cubature(f, low, high, args=args, **options)
+    if options.get("points") is not None and holds_tensor((a, b)):
+        raise NotImplementedError("With points=, scipy.integrate.cubature has no derivative in its limits. Hint: detach them.")
+
+    def rule(function: Callable[[Any], Any], a: Any, b: Any) -> tuple[Any, tuple[Any, ...]]:
+        found = scipy.cubature(lambda x: np.stack([np.asarray(function(place)) for place in x]), a, b, **options)
+        return found.estimate, (found,)
+
+    value, (found,) = _box_integral(rule, lambda x: f(x[None], *args)[0], a, b)
+    found.estimate = value
+    return found
+
+
+def qmc_quad(func: Any, a: Any, b: Any, *, n_estimates: int = 8, n_points: int = 1024, qrng: Any = None, log: bool = False) -> Any:
+    """Integral over a box by quasi-Monte Carlo quadrature, as scipy.integrate.qmc_quad. func(x): x (ndim, points).
+
+    Derivatives: those of the mean over the points that were drawn; also in the limits."""
+    low, high = [np.atleast_1d(np.asarray(x, float)) for x in detached((a, b))]
+    drawn: list[Any] = []
+
+    def values(x: Any) -> Any:
+        drawn.append(x)
+        return detached(func(x))
+
+    found = scipy.qmc_quad(values, low, high, n_estimates=n_estimates, n_points=n_points, qrng=qrng, log=log)
+    places = [x for x in drawn if np.shape(x) == (len(low), n_points)][-n_estimates:]
+    sample = func(places[0])
+    if not isinstance(sample, TensorBase) and not holds_tensor((a, b)):
+        return found
+    if log:
+        raise NotImplementedError("With tensors, scipy.integrate.qmc_quad has no log=True.")
+    a, b = [w.atleast_1d(tensor(x)).double()[:, None] for x in (a, b)]
+    shares = [w.as_tensor((x - low[:, None]) / (high - low)[:, None]) for x in places]
+    moved = [a + (b - a) * share for share in shares] if holds_tensor((a, b)) else places
+    means = w.stack([w.mean(tensor(func(x))) for x in moved])
+    return type(found)(with_values(w.mean(means) * w.prod(b - a), np.asarray(found.integral)), found.standard_error)
+
+
+FUNCTIONS: tuple[Any, ...] = (quad, quad_vec, fixed_quad, nquad, dblquad, tplquad, cubature, qmc_quad, tanhsinh)

@@ -4,12 +4,12 @@ Images, weights of filters, coordinates and transformations differentiate. Resul
 """
 
 from wengert.scipy._frame import Submodule as _Submodule
-from wengert.scipy.ndimage import _filters, _fourier, _interpolation, _measurements, _morphology
+from wengert.scipy.ndimage import _filters, _fourier, _generic, _interpolation, _measurements, _morphology
 
 _module = _Submodule("ndimage", globals())
 __getattr__, __dir__ = _module.lookups()
 
-for _part in (_filters, _fourier, _interpolation, _measurements, _morphology):
+for _part in (_filters, _fourier, _generic, _interpolation, _measurements, _morphology):
     for _name in _part.__all__:
         _module.differentiates(_name)(getattr(_part, _name))
 
@@ -23,7 +23,4 @@ _module.constant(
     "The result is a distance between elements, which counts where an image is 0.",
     "distance_transform_bf", "distance_transform_cdt", "distance_transform_edt",
 )  # fmt: skip
-_module.refuse(
-    "A function of the user is called with arrays.",
-    "generic_filter", "generic_filter1d", "labeled_comprehension", "vectorized_filter",
-)  # fmt: skip
+_module.constant("The result is a table of conditions.", "generate_binary_structure", "iterate_structure")

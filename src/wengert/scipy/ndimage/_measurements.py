@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.array_functions.table import detached, w
+from wengert._forks import import_late
+from wengert.array_functions.table import detached, tensor, w
 from wengert.scipy.ndimage._filters import image_of
 
 __all__ = [
-    "center_of_mass", "maximum", "mean", "median", "minimum", "standard_deviation", "sum", "sum_labels", "variance",
+    "center_of_mass", "extrema", "labeled_comprehension", "maximum", "mean", "median", "minimum", "standard_deviation", "sum",
+    "sum_labels", "variance",
 ]  # fmt: skip
 
 
@@ -100,3 +102,22 @@ def center_of_mass(input, labels=None, index=None):
         return tuple(centres)
     flat = [w.reshape(c, (-1,)) for c in centres]
     return [tuple([c[i] for c in flat]) for i in range(len(regions.places))]
+
+
+def extrema(input, labels=None, index=None):
+    places = import_late("scipy.ndimage").extrema(*detached((input, labels, index)))[2:]
+    return minimum(input, labels, index), maximum(input, labels, index), *places
+
+
+def labeled_comprehension(input, labels, index, func, out_dtype, default, pass_positions=False):
+    input = image_of(input)
+    regions = _Regions(input, labels, index)
+    flat = w.reshape(input, (-1,))
+    found = []
+    for place in regions.places:
+        if not len(place):
+            found.append(w.as_tensor(np.asarray(default)).to(input.dtype))
+            continue
+        values = flat[w.as_tensor(place)]
+        found.append(tensor(func(values, place) if pass_positions else func(values)).reshape(()).to(input.dtype))
+    return w.reshape(w.stack(found), regions.shape)

@@ -7,17 +7,16 @@ the implicit function theorem. See docs/adr/0044.
 """
 
 from wengert.scipy._frame import Submodule as _Submodule
-from wengert.scipy.optimize import _linear, _minima, _roots
+from wengert.scipy.optimize import _linear, _minima, _older, _roots
 
 _module = _Submodule("optimize", globals())
 __getattr__, __dir__ = _module.lookups()
 
-for _function in (*_minima.FUNCTIONS, *_roots.FUNCTIONS):
+for _function in (*_minima.FUNCTIONS, *_roots.FUNCTIONS, *_older.ALWAYS):
     _module.differentiates(always=True)(_function)
-for _function in _linear.FUNCTIONS:
+for _function in (*_linear.FUNCTIONS, *_older.FUNCTIONS):
     _module.differentiates()(_function)
-_module.refuse("Use minimize.", "fmin_cobyla", "fmin_l_bfgs_b", "fmin_slsqp", "fmin_tnc")
-_module.refuse("Use least_squares.", "leastsq")
-_module.refuse("Use root.", "anderson", "broyden1", "broyden2", "diagbroyden", "excitingmixing", "linearmixing", "newton_krylov")
-_module.refuse("Use linprog.", "milp")
-_module.constant("The result is an assignment.", "linear_sum_assignment", "quadratic_assignment")
+_module.refuse("Use minimize.", "line_search")
+_module.constant("The result is an assignment.", "linear_sum_assignment")
+_module.constant("The results are places around a minimum.", "bracket")
+_module.constant("They write text.", "linprog_verbose_callback", "show_options")

@@ -133,5 +133,57 @@ def isotonic_regression(y: Any, *, weights: Any = None, increasing: bool = True)
     return found
 
 
-FUNCTIONS: tuple[Any, ...] = (nnls, lsq_linear, linprog, isotonic_regression)
+def milp(c: Any, *, integrality: Any = None, bounds: Any = None, constraints: Any = None, options: Any = None) -> Any:
+    """Minimize c x with integers among x, as scipy.optimize.milp. The result's x and fun are tensors. bounds, constraints: SciPy's,
+    or (lb, ub) and (A, lb, ub) with tensors.
 
+    Derivative: that of linprog with the same integers, which are constant."""
+    given = [] if constraints is None else list(constraints) if _is_list(constraints) else [constraints]
+    parts = [(one.A, one.lb, one.ub) if isinstance(one, scipy.LinearConstraint) else (*one, *(-np.inf, np.inf)[len(one) - 1 :])
+             for one in given]  # fmt: skip
+    ends = (0.0, np.inf) if bounds is None else (bounds.lb, bounds.ub) if isinstance(bounds, scipy.Bounds) else bounds
+    plain = [scipy.LinearConstraint(*arrays(tuple(one))) for one in parts]
+    box = scipy.Bounds(*arrays(tuple(ends)))
+    found = scipy.milp(arrays(c), integrality=integrality, bounds=box, constraints=plain, options=options)
+    if found.x is None:
+        return found
+    sides: dict[bool, list[Any]] = {True: [], False: []}  # whether they are equations -> (row, right side)
+    for A, lb, ub in parts:
+        A = A.toarray() if hasattr(A, "toarray") else A
+        A, lb, ub = [x.double() for x in operands(A, lb, ub)]
+        A = w.atleast_2d(A)
+        lb, ub = [w.broadcast_to(x, (len(A),)) for x in (lb, ub)]
+        for row, low, high in zip(A, lb, ub, strict=True):
+            if float(low.detach()) == float(high.detach()):
+                sides[True].append((row, high))
+                continue
+            sides[False] += [(sign * row, sign * end) for sign, end in ((1, high), (-1, low)) if np.isfinite(float(end.detach()))]
+    stacked = [w.stack([part[k] for part in sides[kind]]) if sides[kind] else None for kind in (False, True) for k in (0, 1)]
+    low, high = [w.broadcast_to(x.double(), (len(found.x),)) for x in operands(*ends)]
+    pairs = [tuple([x if np.isfinite(float(x.detach())) else None for x in pair]) for pair in zip(low, high, strict=True)]
+    A_ub, b_ub, A_eq, b_eq = stacked
+    same = linprog(operands(c)[0], A_ub, b_ub, A_eq, b_eq, pairs, integrality=integrality)
+    if not np.allclose(detached(same.x), found.x, rtol=1e-6, atol=1e-6):
+        raise NotImplementedError("milp has a derivative if its solution is the only one.")
+    found.x = with_values(same.x, found.x)
+    found.fun = w.sum(operands(c)[0].double() * found.x)
+    return found
+
+
+def _is_list(constraints: Any) -> bool:
+    """Return whether constraints are a list of them, and not the arguments (A, lb, ub) of one."""
+    return not isinstance(constraints, scipy.LinearConstraint) and all(
+        isinstance(one, scipy.LinearConstraint) or (isinstance(one, (tuple, list)) and len(one) and np.ndim(detached(one[0])) == 2)
+        for one in constraints
+    )
+
+
+def quadratic_assignment(A: Any, B: Any, method: str = "faq", options: Any = None) -> Any:
+    """Find an assignment as scipy.optimize.quadratic_assignment. The result's fun, the sum of A * B in this order, is a tensor."""
+    found = scipy.quadratic_assignment(*detached((A, B)), method, arrays(options))
+    A, B = operands(A, B)
+    found.fun = w.sum(A * B[found.col_ind][:, found.col_ind])
+    return found
+
+
+FUNCTIONS: tuple[Any, ...] = (nnls, lsq_linear, linprog, milp, isotonic_regression, quadratic_assignment)

@@ -14,7 +14,7 @@ from wengert.array_protocol import _signature as signature_of
 from wengert.autograd.grad_mode import enable_grad
 from wengert.scipy._closures import jacobian
 from wengert.scipy.optimize._constrained import Limit, at_minimum, of_bounds, of_constraints
-from wengert.scipy.optimize._roots import _tuple, _with_args, _without_parameters
+from wengert.scipy.optimize._roots import _tuple, _without_parameters
 from wengert.scipy.optimize._traced import Traced, arrays, plain
 
 scipy: Any = import_late("scipy.optimize")
@@ -190,21 +190,6 @@ def _count_parameters(f: Any) -> int:
     return len(names) - 1
 
 
-def _with_slopes(name: str) -> Callable[..., Any]:
-    """Return one of SciPy's older functions (f, x0, fprime, ..., args) with the gradient by autograd."""
-    theirs = getattr(scipy, name)
-
-    def run(f: Any, x0: Any, fprime: Any = None, *settings: Any, args: Any = (), **options: Any) -> Any:
-        traced = Traced(f, np.atleast_1d(np.asarray(detached(x0), float)), _tuple(args))
-        if traced.parameters:
-            raise NotImplementedError(f"scipy.optimize.{name} has no differentiable solution. Hint: use minimize.")
-        slope = _with_args(fprime, args) if callable(fprime) else traced.slope if traced.is_traced else fprime
-        return theirs(traced.value, detached(x0), slope, *settings, **options)
-
-    run.__name__ = name
-    return run
-
-
 _OF_NUMBERS = ("fminbound", "brent", "golden")
 _SEARCHING = (
     *_OF_NUMBERS, "fmin", "fmin_powell", "brute", "basinhopping", "differential_evolution", "shgo", "dual_annealing", "direct",
@@ -256,6 +241,5 @@ def _first_point(options: dict[str, Any]) -> Any:
 
 
 FUNCTIONS: tuple[Any, ...] = (
-    minimize, minimize_scalar, least_squares, curve_fit, *[_with_slopes(name) for name in ("fmin_bfgs", "fmin_cg", "fmin_ncg")],
-    *[_searching(name) for name in _SEARCHING],
+    minimize, minimize_scalar, least_squares, curve_fit, *[_searching(name) for name in _SEARCHING],
 )  # fmt: skip
