@@ -95,6 +95,10 @@ BY_FORMULA: list[tuple[str, tuple[Any, ...]]] = [
     ("kolmogorov", (np.array([0.5, 0.9, 1.4]),)), ("kolmogi", (U,)),
     ("smirnov", (np.array([3, 10, 40]), np.array([0.27, 0.23, 0.11]))), ("smirnovi", (np.array([3, 10, 40]), U)),
     ("eval_jacobi", (N, P, Q, U)), ("eval_gegenbauer", (N, P, U)), ("eval_genlaguerre", (N, P, Q)), ("eval_legendre eval_laguerre", (P, U)),
+    ("eval_chebyc eval_chebys eval_sh_legendre eval_sh_chebyt eval_sh_chebyu", (P, U)), ("eval_sh_jacobi", (N, P + Q, Q, U)),
+    ("lpmv", (1, P, U)), ("lpmv", (np.array([0, 2, 3]), np.array([2.0, 1.4, 0.3]), R / 2)), ("pbdv pbvv", (P, Q)), ("pbdv pbvv", (np.array([0.0, 2.0, -1.0]), R)),
+    ("mathieu_cem mathieu_sem", (2, Q, 40 * P)), ("mathieu_cem mathieu_sem", (np.array([1, 3, 4]), P, 30 * Q)),
+    ("pro_ang1 obl_ang1", (np.array([0, 1, 2]), np.array([3, 1, 4]), Q, U)), ("pro_ang1 obl_ang1", (1, 2, P, U - 0.5)),
     ("eval_chebyt eval_chebyu", (P, U)), ("mathieu_a", (N, Q)), ("mathieu_a mathieu_b", (np.array([1, 2, 5]), R)),
     ("pro_cv obl_cv", (np.array([0, 1, 2]), np.array([3, 1, 4]), Q)), ("tklmbda", (R * 0.5, np.array([0.4, 0.2, -0.3]))),
 ]  # fmt: skip
@@ -175,7 +179,7 @@ def test_derivatives_of_complex_gamma_functions():
     "name, arguments, place",
     [
         ("bdtr", (P, 5, 0.3), "k"), ("expn", (P, 1.0), "n"), ("spherical_jn", (P, 1.0), "n"), ("smirnov", (P + 2, 0.3), "n"),
-        ("mathieu_a", (P, 0.3), "m"), ("pro_cv", (1.0, P, 0.5), "n"), ("pbdv", (P, 0.5), "v"), ("lpmv", (1, P, 0.5), "v"),
+        ("mathieu_a", (P, 0.3), "m"), ("pro_cv", (1.0, P, 0.5), "n"), ("lpmv", (P, 2.0, 0.5), "m"), ("mathieu_cem", (P, 0.5, 0.3), "m"),
     ],
 )  # fmt: skip
 def test_unknown_derivatives_name_the_parameter(name, arguments, place):
@@ -210,6 +214,10 @@ def test_bad_calls_are_refused():
         special.jv(x, wengert.tensor(Z))
     with pytest.raises(ValueError, match="integers"):
         special.mathieu_a(1.5, x)
+    with pytest.raises(wengert.errors.ArgumentError, match=r"\|x\| <= 5"):
+        special.pbdv(x, 6.0)
+    with pytest.raises(wengert.errors.ArgumentError, match="q >= 0"):
+        special.mathieu_sem(2, -x, 30.0)
     with pytest.raises(wengert.errors.ArgumentError, match="exact"):
         special.comb(x, 2, exact=True)
 

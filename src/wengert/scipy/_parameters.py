@@ -6,7 +6,8 @@ function in its parameters: these derivatives are no functions of SciPy. They ar
 tensors. The value stays SciPy's. A formula holds where its docstring says, for real arguments; elsewhere there is an ArgumentError.
 Formulas are those of the NIST Digital Library of Mathematical Functions (DLMF), with the section.
 
-FORMULAS[name] is a function of tensors of one floating dtype. INTEGER_PLACES[name] has the places of arguments that are integers.
+FORMULAS[name] is a function of tensors of one floating dtype. It returns a tuple if SciPy's function does. INTEGER_PLACES[name] has
+the places of arguments that are integers.
 """
 
 from __future__ import annotations
@@ -343,6 +344,56 @@ def _eval_gegenbauer(n: Any, alpha: Any, x: Any) -> Any:
     return first * _terminating(n, n + 2 * alpha, alpha + 0.5, (1 - x) / 2)
 
 
+def _second_chebyshev(n: Any, x: Any) -> Any:
+    return w.sin((n + 1) * w.acos(x)) / w.sin(w.acos(x))
+
+
+def _eval_sh_jacobi(n: Any, p: Any, q: Any, x: Any) -> Any:
+    return _eval_jacobi(n, p - q, q - 1, 2 * x - 1) / w.exp(_log_binomial(n, n + p - 1))
+
+
+def _reciprocal_gamma(z: Any) -> Any:
+    """1 / gamma(z), by reflection for z < 1/2, so that its derivatives hold at the zeros."""
+    low = w.as_tensor(detached(z) < 0.5)
+    near, far = w.where(low, z, 0.0), w.where(low, 1.0, z)
+    return w.where(low, w.sin(math.pi * near) / math.pi * w.exp(S.gammaln(1 - near)), w.exp(-S.gammaln(far)))
+
+
+def _lpmv(m: Any, v: Any, x: Any) -> Any:
+    """Legendre's function of real degree v > -1 (DLMF 14.3.1, 15.1.2), for orders m >= 0 and -0.96 < x < 1."""
+    _require((detached(m) >= 0) & (detached(v) > -1), "m >= 0 and v > -1")
+    _require((detached(x) > -0.96) & (detached(x) < 1), "-0.96 < x < 1")
+    m, v, x = w.broadcast_tensors(m.detach(), v, x)
+    sign = w.as_tensor(np.where(detached(m) % 2 == 0, 1.0, -1.0))
+    size = w.exp(S.gammaln(v + m + 1) - S.gammaln(m + 1) + 0.5 * m * (w.log1p(-x * x) - math.log(4))) * _reciprocal_gamma(v - m + 1)
+    return sign * size * _hyp2f1(m - v, m + v + 1, m + 1, (1 - x) / 2)
+
+
+def _parabolic_cylinder(kind: str) -> Formula:
+    """U or V of the parameter a = -v - 1/2 and its slope, by the even and the odd solution (DLMF 12.2.6 to 12.2.9, 12.4)."""
+
+    def formula(v: Any, x: Any) -> tuple[Any, Any]:
+        _require(np.abs(detached(x)) <= 5, "|x| <= 5")
+        v, x = w.broadcast_tensors(v, x)
+        half, z = -0.5 * v - 0.25, x * x / 2  # half: a / 2
+        first, second = half + 0.25, half + 0.75
+        b = [0 * z + value for value in (0.5, 1.5, 2.5)]
+        fall = w.exp(-z / 2)
+        one, other = _hyp1f1(first, b[0], z), _hyp1f1(second, b[1], z)
+        even, odd = fall * one, x * fall * other
+        even_slope = x * fall * (2 * first * _hyp1f1(first + 1, b[1], z) - one / 2)
+        odd_slope = fall * (other + x * x * (second / 1.5 * _hyp1f1(second + 1, b[2], z) - other / 2))
+        if kind == "U":
+            value = math.sqrt(math.pi) * w.exp2(-half - 0.25) * _reciprocal_gamma(second)
+            slope = -math.sqrt(math.pi) * w.exp2(0.25 - half) * _reciprocal_gamma(first)
+        else:
+            value = math.pi * w.exp2(half + 0.25) * _reciprocal_gamma(0.75 - half) ** 2 * _reciprocal_gamma(first)
+            slope = math.pi * w.exp2(half + 0.75) * _reciprocal_gamma(0.25 - half) ** 2 * _reciprocal_gamma(second)
+        return value * even + slope * odd, value * even_slope + slope * odd_slope
+
+    return formula
+
+
 def _eval_genlaguerre(n: Any, alpha: Any, x: Any) -> Any:
     n, alpha, x = w.broadcast_tensors(n, alpha, x)
     return w.exp(_log_binomial(n, alpha)) * _hyp1f1(-n, alpha + 1, x)
@@ -357,40 +408,102 @@ def _eigenvalue(diagonal: Any, beside: Any, number: Any) -> Any:
     return w.take_along_dim(linalg.eigvalsh(matrix), w.as_tensor(number.astype(np.int64)), -1)[..., 0]
 
 
+def _eigenvector(diagonal: Any, beside: Any, number: Any) -> Any:
+    """The unit eigenvector with a number, of any sign: (..., n)."""
+    matrix = w.diag_embed(diagonal) + w.diag_embed(beside, 1) + w.diag_embed(beside, -1)
+    chosen = np.broadcast_to(number.astype(np.int64)[..., None], (*matrix.shape[:-1], 1))
+    return w.take_along_dim(linalg.eigh(matrix)[1], w.as_tensor(chosen.copy()), -1)[..., 0]
+
+
+def _mathieu_bands(kind: str, m: Any, q: Any) -> tuple[Any, Any, Any, Any]:
+    """Return (diagonal, bands beside it, number of the eigenvalue, frequencies) of the matrix of Mathieu's equation."""
+    order = detached(m)
+    odd = order % 2
+    k = np.arange(30 + int(_largest(m)) + int(2 * math.sqrt(_largest(q))))
+    roots = 2 * k + odd + (0 if kind == "a" else 2 * (odd == 0))
+    corner = np.where((k == 0) & (odd == 1), 1.0 if kind == "a" else -1.0, 0.0)
+    diagonal = w.as_tensor(roots**2).to(q.dtype) + w.as_tensor(corner) * q
+    first = math.sqrt(2) if kind == "a" else 1.0
+    beside = w.as_tensor(np.where((k[:-1] == 0) & (odd == 0), first, 1.0)) * q
+    number = order // 2 if kind == "a" else np.where(odd == 1, order // 2, order // 2 - 1)
+    return diagonal, beside, number, roots
+
+
 def _mathieu(kind: str) -> Formula:
     def formula(m: Any, q: Any) -> Any:
         m, q = _columns(m.detach(), q)
-        order = detached(m)
-        odd = order % 2
-        k = np.arange(30 + int(_largest(m)) + int(2 * math.sqrt(_largest(q))))
-        roots = 2 * k + odd + (0 if kind == "a" else 2 * (odd == 0))
-        corner = np.where((k == 0) & (odd == 1), 1.0 if kind == "a" else -1.0, 0.0)
-        diagonal = w.as_tensor(roots**2).to(q.dtype) + w.as_tensor(corner) * q
-        first = math.sqrt(2) if kind == "a" else 1.0
-        beside = w.as_tensor(np.where((k[:-1] == 0) & (odd == 0), first, 1.0)) * q
-        number = order // 2 if kind == "a" else np.where(odd == 1, order // 2, order // 2 - 1)
-        return _eigenvalue(diagonal, beside, number)
+        return _eigenvalue(*_mathieu_bands(kind, m, q)[:3])
 
     return formula
 
 
-def _spheroidal(sign: float) -> Formula:
-    """The matrix of -d/dx (1 - x**2) d/dx + m**2 / (1 - x**2) + sign c**2 x**2 for normalized Legendre functions."""
+def _mathieu_angular(kind: str) -> Formula:
+    """The function and its slope: Fourier series whose coefficients are an eigenvector (DLMF 28.4). x is in degrees."""
 
+    def formula(m: Any, q: Any, x: Any) -> tuple[Any, Any]:
+        _require(detached(q) >= 0, "q >= 0")
+        m, q, x = _columns(m.detach(), q, x)
+        diagonal, beside, number, roots = _mathieu_bands(kind, m, q)
+        factors = np.where(roots == 0, math.sqrt(0.5), 1.0) * np.ones_like(roots)
+        amplitudes = _eigenvector(diagonal, beside, number) * w.as_tensor(factors)
+        roots = w.as_tensor(roots.astype(float))
+        amplitudes = amplitudes * w.sign(w.sum(amplitudes * (1.0 if kind == "a" else roots), -1, keepdim=True)).detach()
+        angle = roots * (x * (math.pi / 180))
+        wave, slope = (w.cos(angle), -w.sin(angle)) if kind == "a" else (w.sin(angle), w.cos(angle))
+        return w.sum(amplitudes * wave, -1), w.sum(amplitudes * roots * slope, -1)
+
+    return formula
+
+
+def _spheroidal_bands(sign: float, m: Any, n: Any, c: Any) -> tuple[Any, Any, Any, Any]:
+    """Return (diagonal, bands beside it, number of the eigenvalue, degrees) for normalized Legendre functions.
+
+    The matrix is that of -d/dx (1 - x**2) d/dx + m**2 / (1 - x**2) + sign c**2 x**2."""
+    order, degree = detached(m), detached(n)
+    odd = (degree - order) % 2
+    k = np.arange(30 + int(_largest(n)) + int(_largest(c)))
+    degrees = order + odd + 2 * k
+
+    def factor(j: Any) -> Any:
+        return np.sqrt((j * j - order**2) / (4 * j * j - 1))
+
+    square = sign * c * c
+    diagonal = w.as_tensor(degrees * (degrees + 1.0)) + square * w.as_tensor(factor(degrees) ** 2 + factor(degrees + 1) ** 2)
+    beside = square * w.as_tensor((factor(degrees + 1) * factor(degrees + 2))[..., :-1])
+    return diagonal, beside, (degree - order) // 2, degrees
+
+
+def _spheroidal(sign: float) -> Formula:
     def formula(m: Any, n: Any, c: Any) -> Any:
         m, n, c = _columns(m.detach(), n.detach(), c)
-        order, degree = detached(m), detached(n)
-        odd = (degree - order) % 2
-        k = np.arange(30 + int(_largest(n)) + int(_largest(c)))
-        degrees = order + odd + 2 * k
+        return _eigenvalue(*_spheroidal_bands(sign, m, n, c)[:3])
 
-        def factor(j: Any) -> Any:
-            return np.sqrt((j * j - order**2) / (4 * j * j - 1))
+    return formula
 
-        square = sign * c * c
-        diagonal = w.as_tensor(degrees * (degrees + 1.0)) + square * w.as_tensor(factor(degrees) ** 2 + factor(degrees + 1) ** 2)
-        beside = square * w.as_tensor((factor(degrees + 1) * factor(degrees + 2))[..., :-1])
-        return _eigenvalue(diagonal, beside, (degree - order) // 2)
+
+def _spheroidal_angular(sign: float) -> Formula:
+    """The function of the first kind and its slope, a series of Legendre functions (DLMF 30.8).
+
+    The value at x = 0, or the slope for odd n - m, is that of Legendre's function, without the sign (-1)**m."""
+
+    def formula(m: Any, n: Any, c: Any, x: Any) -> tuple[Any, Any]:
+        _require(np.abs(detached(x)) < 1, "|x| < 1")
+        m, n, c, x = _columns(m.detach(), n.detach(), c, x)
+        diagonal, beside, number, degrees = _spheroidal_bands(sign, m, n, c)
+        order, special = detached(m), import_late("scipy.special")
+        sizes = np.exp(0.5 * (np.log(degrees + 0.5) + special.gammaln(degrees - order + 1) - special.gammaln(degrees + order + 1)))
+        share = _eigenvector(diagonal, beside, number) * w.as_tensor(sizes)
+        even = (detached(n) - order) % 2 == 0
+
+        def at_zero(d: Any) -> Any:
+            return np.where(even, special.lpmv(order, d, 0.0), (d + order) * special.lpmv(order, d - 1, 0.0))
+
+        phase = np.where(order % 2 == 0, 1.0, -1.0)
+        share = share * w.as_tensor(phase * at_zero(detached(n))) / w.sum(share * w.as_tensor(at_zero(degrees)), -1, keepdim=True)
+        d = w.as_tensor(degrees)
+        legendre, below = S.lpmv(m, d, x), S.lpmv(m, w.clamp(d - 1, min=0.0), x)
+        slope = (d * x * legendre - (d + m) * w.where(d > m, below, 0.0)) / (x * x - 1)
+        return w.sum(share * legendre, -1), w.sum(share * slope, -1)
 
     return formula
 
@@ -446,11 +559,18 @@ FORMULAS: dict[str, Formula] = {
     "ncfdtr": _ncfdtr, "nctdtr": _nctdtr, "kolmogorov": _kolmogorov, "smirnov": _smirnov, "eval_jacobi": _eval_jacobi,
     "eval_legendre": lambda n, x: _terminating(n, n + 1, w.ones_like(x), (1 - x) / 2), "eval_gegenbauer": _eval_gegenbauer,
     "eval_genlaguerre": _eval_genlaguerre, "eval_laguerre": lambda n, x: _hyp1f1(-n, w.ones_like(x), x),
-    "eval_chebyt": lambda n, x: w.cos(n * w.acos(x)), "eval_chebyu": lambda n, x: w.sin((n + 1) * w.acos(x)) / w.sin(w.acos(x)),
+    "eval_chebyt": lambda n, x: w.cos(n * w.acos(x)), "eval_chebyu": lambda n, x: _second_chebyshev(n, x),
+    "eval_chebyc": lambda n, x: 2 * w.cos(n * w.acos(x / 2)), "eval_chebys": lambda n, x: _second_chebyshev(n, x / 2),
+    "eval_sh_chebyt": lambda n, x: w.cos(n * w.acos(2 * x - 1)), "eval_sh_chebyu": lambda n, x: _second_chebyshev(n, 2 * x - 1),
+    "eval_sh_legendre": lambda n, x: _terminating(n, n + 1, w.ones_like(x), 1 - x), "eval_sh_jacobi": _eval_sh_jacobi,
+    "lpmv": _lpmv, "pbdv": _parabolic_cylinder("U"), "pbvv": _parabolic_cylinder("V"),
+    "mathieu_cem": _mathieu_angular("a"), "mathieu_sem": _mathieu_angular("b"),
+    "pro_ang1": _spheroidal_angular(1.0), "obl_ang1": _spheroidal_angular(-1.0),
     "mathieu_a": _mathieu("a"), "mathieu_b": _mathieu("b"), "pro_cv": _spheroidal(1.0), "obl_cv": _spheroidal(-1.0),
     "_tukey": lambda p, lam: S.boxcox(p, lam) - S.boxcox(1 - p, lam),
 }  # fmt: skip
 
 INTEGER_PLACES: dict[str, tuple[int, ...]] = {
     "smirnov": (0,), "smirnovi": (0,), "mathieu_a": (0,), "mathieu_b": (0,), "pro_cv": (0, 1), "obl_cv": (0, 1),
+    "lpmv": (0,), "mathieu_cem": (0,), "mathieu_sem": (0,), "pro_ang1": (0, 1), "obl_ang1": (0, 1),
 }  # fmt: skip

@@ -74,10 +74,17 @@ def _by_formula(name: str, arguments: tuple[Any, ...]) -> Any:
     tensors = operands(*arguments)
     if any(x.is_complex() for x in tensors):
         raise errors.ArgumentError(f"scipy.special.{name} has no derivative in its parameters for complex arguments.")
-    values = np.asarray(getattr(_module.scipy, name)(*map(detached, tensors)))
+    values = getattr(_module.scipy, name)(*map(detached, tensors))
     tensors = [x.double() for x in tensors]
-    formula = inverse(*INVERSES[name]) if name in INVERSES else FORMULAS[name]
-    found = formula(values, *tensors) if name in INVERSES else formula(*tensors)
+    if name in INVERSES:
+        return _exactly(inverse(*INVERSES[name])(np.asarray(values), *tensors), values)
+    found = FORMULAS[name](*tensors)
+    return tuple(map(_exactly, found, values)) if isinstance(values, tuple) else _exactly(found, values)
+
+
+def _exactly(found: Any, values: Any) -> Any:
+    """Return a formula's result with SciPy's values and dtype."""
+    values = np.asarray(values)
     return with_values(found, values).to(_w.as_tensor(values).dtype)
 
 
