@@ -368,3 +368,9 @@ def test_nothing_warns_in_ordinary_use():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_grads(lambda x, y: np.sum(np.exp(x) * y), (0, 1))(V, 2.0)
+
+
+def test_an_empty_container_has_an_empty_gradient():
+    for empty in ([], (), {}):
+        with pytest.warns(UserWarning, match="independent of input"):
+            assert grad(lambda x: 1.0)(empty) == empty

@@ -152,7 +152,7 @@ class Recorded:
         keep = self._outer and recording
         self._leads_outside = keep and (self._is_kept or leads_outside(self._outputs, self._tensors))
         # Whether a pull-back goes from one array to one array.
-        self._is_plain = type(output) is type(self._variables[0]) is ArrayBox and self._form is None
+        self._is_plain = self._form is None and type(output) is type(self._variables[0]) is ArrayBox
         for found in self._outputs:
             if found.requires_grad:
                 break
