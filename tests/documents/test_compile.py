@@ -35,7 +35,17 @@ def test_the_program_for_jax_is_recorded_once_and_saved(tmp_path, monkeypatch):
     assert len(names["update"].programs()) == 1
     assert names["value"] < (y * y).mean() / 4
     value, params = names["update"](before, x, y, rate)
-    exec(BLOCKS[2], names)
+    exec(BLOCKS[3], names)
     wengert.testing.assert_close((names["value"], names["params"]), (value, params), rtol=0, atol=0)
     names["update"].to_c("update")
     assert Path("update_test.c").exists()
+
+
+def test_the_program_with_numbers_is_recorded_twice_and_kept_once(tmp_path, monkeypatch):
+    names = run(tmp_path, monkeypatch, "import wengert", BLOCKS[2])
+    (program,) = names["descend"].programs()
+    assert program.arithmetic is not None
+    w = wengert.ones(3)
+    for i in range(1000):
+        w = w - 0.1 / (i + 1) * 2 * w
+    assert names["w"].tolist() == w.tolist()

@@ -25,6 +25,8 @@ if not cython.compiled:
 wk_init_numpy()
 
 _MOST_BOUND = 256  # calls whose parameters an operation remembers
+# Classes whose objects stand in for numbers while a function is recorded, and the types of these: see program/numbers.py.
+stand_ins: dict[type, type] = {}
 FACTORS = frozenset({"alpha", "beta", "value"})  # parameters that had a place among the operands
 
 # -- public callables --------------------------------------------------------------------------------------------------
@@ -190,7 +192,8 @@ def override_other(function: Any, x: Any, other: Any) -> Any:
 
 def is_operand(x: Any) -> bool:
     """Whether an operator takes x beside a tensor: numbers and NumPy arrays."""
-    return isinstance(x, (int, float, complex, np.generic, np.ndarray, TensorBase)) or type(x) in others
+    known = isinstance(x, (int, float, complex, np.generic, np.ndarray, TensorBase))
+    return known or type(x) in others or type(x) in stand_ins
 
 
 def bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

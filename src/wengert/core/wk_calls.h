@@ -30,10 +30,19 @@ static int wk_on_call(PyObject *watch, PyFrameObject *frame, int what, PyObject 
     const char *event = what == PyTrace_CALL ? "call" : what == PyTrace_RETURN ? "return" : "c_call";
     PyObject *found = PyObject_CallFunction(PyTuple_GET_ITEM(watch, 1), "OsO", frame, event, argument == NULL ? Py_None : argument);
     Py_XDECREF(found);
-    return found == NULL ? -1 : 0;
+    if (found != NULL) return 0;
+    PyObject *kind, *value, *traceback; /* as sys.setprofile, end with the first error */
+    PyErr_Fetch(&kind, &value, &traceback);
+    PyEval_SetProfile(NULL, NULL);
+    PyErr_Restore(kind, value, traceback);
+    return -1;
 }
 
 static inline int wk_watch_calls(PyObject *kinds, PyObject *tell, PyObject *tensor_type) {
+    if (!PyDict_Check(kinds) || !(tell == Py_None || PyFunction_Check(tell) || PyMethod_Check(tell))) {
+        PyErr_SetString(PyExc_TypeError, "expected a dict, and a function, a method or None");
+        return -1;
+    }
     wk_calls_held = 0;
     PyEval_SetProfile(NULL, NULL);
     Py_CLEAR(wk_watch);

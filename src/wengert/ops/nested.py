@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.backends.selection import backend_for, is_array, others
+from wengert.core.binding import stand_ins
 from wengert.core.leaving import warn_of_number
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.tensor import TensorBase
@@ -45,7 +46,7 @@ def array_of(data: Any, dtype: Any = None, *, integers_to_float: bool = False) -
     if isinstance(data, (str, bytes)):
         raise errors.DtypeError(f"new(): invalid data type '{type(data).__name__}'")
     if isinstance(data, _NUMBERS):
-        return _array_of_numbers(data, {type(data)}, dtype, integers_to_float)
+        return _array_of_numbers(data, {stand_ins.get(kind, kind)}, dtype, integers_to_float)
     if not _is_sequence(data):
         if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
             return array_of(np.asarray(data), dtype)
@@ -56,6 +57,8 @@ def array_of(data: Any, dtype: Any = None, *, integers_to_float: bool = False) -
 def _array_of_sequence(data: Any, dtype: Any, integers_to_float: bool) -> Any:
     kinds: set[type] = set()
     _collect_types(data, kinds)
+    if not kinds.isdisjoint(stand_ins):
+        kinds = {stand_ins.get(kind, kind) for kind in kinds}
     if kinds.issubset(_NUMBERS):
         return _array_of_numbers(data, kinds, dtype, integers_to_float)
     return _array_of_mixture(data, dtype)

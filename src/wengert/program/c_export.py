@@ -189,6 +189,8 @@ def write(path: Any, executable: Any) -> Export:
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         raise CExportError(f"{name!r} is no name in C. Hint: letters, digits and underscores")
     program = executable.program
+    if program.arithmetic is not None:
+        raise CExportError("no C is written for a program that takes Python numbers. Hint: pass them as tensors of one element")
     export = Export(program, executable.instructions, name)
     inputs, results = _example(export, executable)
     files = {f"{name}.c": export.text(), f"{name}.h": export.header(), f"{name}_test.c": export.test(inputs, results)}

@@ -6,7 +6,7 @@ import sys
 import warnings
 import weakref
 from _thread import RLock, allocate_lock, get_ident
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
 from operator import itemgetter
 from typing import Any
@@ -25,11 +25,13 @@ from wengert.program.execution import Executable, Mismatch, executable_in_c, exi
 from wengert.program.files import ProgramFileError, dumps
 from wengert.program.form import INPUT, TENSOR, Program, Value
 from wengert.program.graph_node import GraphCall
+from wengert.program.number_recording import NumberRecorder
+from wengert.program.numbers import is_stand_in, value_of
 from wengert.program.passes import storages_kept
 from wengert.program.recording import Recorder, Refusal, record, without_collector
-from wengert.program.surroundings import Surroundings, WeakMethod
+from wengert.program.surroundings import NUMBERS, Place, Surroundings, WeakMethod
 from wengert.tensor import Tensor
-from wengert.utils._pytree import tree_flatten, tree_unflatten
+from wengert.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 LIMIT = 16  # recordings of a function
 RUNS_BEFORE_C = 1000  # runs of a recording after which backend="auto" compiles it as C
@@ -48,16 +50,19 @@ class CompileError(errors.WengertError, RuntimeError):
 class Recording:
     """One recording. surroundings: what the function reached. given: the arguments if all are tensors, given by position.
 
+    key: of the kind of the call. numbers: those among the arguments, of which key tells the types only if the program takes them.
     make: makes the executable of the program. It is called when the recording is first needed: many functions are called once."""
 
     def __init__(
-        self, program: Program, make: Callable[[Program], Executable], surroundings: Surroundings, key: Any, given: list[Any] | None
-    ) -> None:
+        self, program: Program, make: Callable[[Program], Executable], surroundings: Surroundings, key: Any, numbers: list[Any],
+        given: list[Any] | None,
+    ) -> None:  # fmt: skip
         self.recorded = program  # its instructions are other ones when it is executable
         self._make = make
         self._executable: Executable | None = None
         self.surroundings = surroundings
         self.key = key
+        self.numbers = numbers
         self.next_look = RUNS_BEFORE_C  # the number of runs at which improve() is called
         self._conversion: Any = None
         self.graph: GraphCall | None = None  # if results require grad
@@ -88,12 +93,20 @@ class Recording:
             return False
         return _are_distinct(args) and not observed() and not _is_unusual()
 
-    def run(self, tensors: list[Any]) -> list[Any]:
+    def is_for(self, key: Any, numbers: list[Any]) -> bool:
+        """Whether calls of this kind and with these numbers may fit."""
+        return self.key == key and (self.recorded.arithmetic is not None or _are_same(self.numbers, numbers))
+
+    def stands_for(self, numbers: list[Any]) -> bool:
+        """Whether a recording that was made for these numbers is of no more use."""
+        return bool(self.surroundings.places) or self.recorded.arithmetic.fits(numbers) is not None
+
+    def run(self, tensors: list[Any], numbers: Sequence[Any]) -> list[Any]:
         """Return the leaves of the result. Raises Mismatch if the recording does not fit, or is running."""
         if not self._lock.acquire(blocking=False):  # another thread runs it, or it has called itself
             raise Mismatch("the recording is running")
         try:
-            return self.executable.run(tensors)
+            return self.executable.run(tensors, numbers)
         finally:
             self._lock.release()
 
@@ -123,16 +136,16 @@ class Recording:
         except CCompilerError:
             self._conversion = None
 
-    def run_in_graph(self, tensors: list[Any]) -> list[Any]:
+    def run_in_graph(self, tensors: list[Any], numbers: Sequence[Any]) -> list[Any]:
         """Return the leaves of the result, with a history."""
         graph: Any = self.graph
         leaves: list[Any] = []
 
         def run(inputs: list[Any]) -> list[Any]:
-            leaves[:] = self.run(inputs)
+            leaves[:] = self.run(inputs, numbers)
             return [x for x, is_new in zip(leaves, graph.is_new, strict=True) if is_new]
 
-        made = iter(graph.apply(tensors, run))
+        made = iter(graph.apply(tensors, numbers, run))
         outputs = zip(self.recorded.outputs, leaves, graph.is_new, strict=True)
         return [next(made) if is_new else existing_of(x, leaf, tensors) for x, leaf, is_new in outputs]
 
@@ -150,6 +163,8 @@ class Compiled:
         self.function = fn
         self._failures = 0
         self._is_eager = False
+        self._numbers_fail = False  # whether stand-ins for numbers have made an error, or a run that cannot be recorded
+        self._varying: dict[Any, Place] = {}  # places of numbers that the function reaches, and that have changed
         self._bound: dict[int, Any] = {}
         self._recent: Recording | None = None  # the last one that fitted, if it has patterns
         _all.add(self)
@@ -169,7 +184,7 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         recent = self._recent
         if recent is not None and not kwargs and _recorder_thread is None and recent.takes(args):
-            found = self._replay(recent, list(args))
+            found = self._replay(recent, list(args), ())
             if found is not None:
                 return found[0]
         modes = flags() & _MODES & ~NO_GRAD | observed()
@@ -177,6 +192,7 @@ class Compiled:
             return self.function(*args, **kwargs)
         given, structure = _flatten(args, kwargs)
         tensors: list[Any] = []
+        numbers: list[Any] = []
         kind: list[Any] = [flags() & NO_GRAD, get_default_dtype(), structure]
         for x in given:
             if isinstance(x, TensorBase):
@@ -187,25 +203,31 @@ class Compiled:
                 array = x._array
                 kind.append((array.shape, array.dtype.str, array.strides, x._requires_grad, x._grad_fn is None))
                 tensors.append(x)
+            elif type(x) in NUMBERS:
+                kind.append(type(x))
+                numbers.append(x)
             else:
                 kind.append((type(x), repr(x) if isinstance(x, float) else x if isinstance(x, _PLAIN) else _Same(x)))
         kind.append(_sharing(tensors))
         for recording in self.recordings:
-            if recording.key == kind:
-                found = self._replay(recording, tensors)
+            if recording.is_for(kind, numbers):
+                found = self._replay(recording, tensors, numbers)
                 if found is not None:
                     self._recent = recording if recording.patterns is not None else None
                     return found[0]
         if modes or sys.getprofile() is not None:  # a profiler measures, which an observer of a recording would disturb
             return self.function(*args, **kwargs)
-        return self._record(args, kwargs, given, structure, kind)
+        return self._record(args, kwargs, given, structure, kind, numbers)
 
-    def _replay(self, recording: Recording, tensors: list[Any]) -> tuple[Any] | None:
+    def _replay(self, recording: Recording, tensors: list[Any], numbers: Sequence[Any]) -> tuple[Any] | None:
         """Return the result of a recording, or None if it does not fit now."""
         try:
             if recording.surroundings.changed() is not None:
                 return None
-            leaves = recording.run(tensors) if recording.graph is None else recording.run_in_graph(tensors)
+            if recording.surroundings.places:
+                numbers = [*numbers, *recording.surroundings.varying_numbers()]
+            run = recording.run if recording.graph is None else recording.run_in_graph
+            leaves = run(tensors, numbers)
         except Mismatch:
             return None
         recording.runs += 1
@@ -213,7 +235,7 @@ class Compiled:
             recording.improve(self.exact)
         return (recording.pack(leaves),)
 
-    def _record(self, args: Any, kwargs: Any, given: list[Any], arguments: Any, kind: list[Any]) -> Any:
+    def _record(self, args: Any, kwargs: Any, given: list[Any], arguments: Any, kind: list[Any], numbers: list[Any]) -> Any:
         """Run the function, and record the run if nothing is against it."""
         global _recorder_thread
         if len(self.recordings) >= LIMIT:
@@ -228,10 +250,23 @@ class Compiled:
             _recorder_thread = get_ident()
             try:
                 tensors = [x for x in given if isinstance(x, TensorBase)]
-                surroundings = Surroundings(self.function)
+                have_changed = self._have_changed(kind, numbers)
+                surroundings = Surroundings(self.function, self._varying if have_changed else None)
                 surroundings.numbers.update([id(x) for x in given if isinstance(x, np.generic)])
-                recorder = Recorder(getattr(self.function, "__qualname__", "function"), tensors, surroundings)
-                result = record(recorder, self.function, args, kwargs)
+                name = getattr(self.function, "__qualname__", "function")
+                recorder: Recorder | None = None
+                if have_changed:
+                    recorder = NumberRecorder(name, tensors, surroundings, numbers)
+                    try:
+                        result = self._run_with_stand_ins(recorder, given, arguments)
+                    except Exception:
+                        if not recorder.may_run_again():
+                            raise
+                        self._numbers_fail = True  # it may ask for type(number)
+                        recorder, surroundings = None, Surroundings(self.function)
+                if recorder is None:
+                    recorder = Recorder(name, tensors, surroundings)
+                    result = record(recorder, self.function, args, kwargs)
                 recorder_problem: Refusal | None = None
                 try:
                     changed = surroundings.changed()
@@ -242,14 +277,21 @@ class Compiled:
                     leaves, structure = tree_flatten(result)
                     program = recorder.finish(leaves, None if len(leaves) == 1 and leaves[0] is result else structure)
                     by_position = given if arguments == len(given) else None
-                    recording = Recording(program, self._executable_of, surroundings, kind, by_position)
+                    recording = Recording(program, self._executable_of, surroundings, kind, numbers, by_position)
                     if self.backend == "c":
                         recording.executable  # noqa: B018 (errors of the C compiler belong to this call)
                     if any(isinstance(x, tuple) and x[0] == "graph" for x in program.outputs):
                         recording.graph = self._graph_call(recording, given, arguments)
-                    self.recordings.insert(0, recording)
+                    self._add(recording)
                 except Refusal as refusal:
                     recorder_problem = refusal
+                if isinstance(recorder, NumberRecorder):
+                    if any(map(is_stand_in, leaves)):
+                        result = tree_map(value_of, result)
+                    if recorder_problem is not None:
+                        self.refusals.append(str(recorder_problem))
+                        self._numbers_fail = True
+                        recorder_problem = None
             finally:
                 _recorder_thread = None
         if recorder_problem is not None:
@@ -261,22 +303,52 @@ class Compiled:
                 self._give_up(str(recorder_problem))
         return result
 
+    def _have_changed(self, kind: list[Any], numbers: list[Any]) -> bool:
+        """Whether a call of this kind was recorded with other numbers, among the arguments or elsewhere."""
+        if self._numbers_fail:
+            self._varying.clear()
+            return False
+        found = [x for x in self.recordings if x.key == kind]
+        for x in found:
+            self._varying.update({place.identity: place for place in x.surroundings.changed_numbers()})
+        is_taken = any(x.recorded.arithmetic is not None or not _are_same(x.numbers, numbers) for x in found)
+        return bool(found and self._varying) or is_taken
+
+    def _run_with_stand_ins(self, recorder: NumberRecorder, given: list[Any], structure: Any) -> Any:
+        """Run and record the function with stand-ins for numbers."""
+        recorder.begin()
+        stand_ins = iter(recorder.stand_ins)
+        args, kwargs = _unflatten([next(stand_ins) if type(x) in NUMBERS else x for x in given], structure)
+        try:
+            return record(recorder, self.function, args, kwargs)
+        finally:
+            recorder.end()
+
+    def _add(self, recording: Recording) -> None:
+        """Keep a recording. One that takes numbers stands for those that were made for other numbers."""
+        arithmetic = recording.recorded.arithmetic
+        if arithmetic is not None:
+            self.recordings = [
+                x for x in self.recordings
+                if x.key != recording.key or x.recorded.arithmetic is not None or not recording.stands_for(x.numbers)
+            ]  # fmt: skip
+        self.recordings.insert(0, recording)
+
     def _executable_of(self, program: Program) -> Executable:
         return executable_in_c(program, self.exact) if self.backend == "c" else Executable(program, self.exact)
 
     def _graph_call(self, recording: Recording, given: list[Any], structure: Any) -> GraphCall:
         """Return what makes a node of a recording. given, structure: the arguments of the call."""
         function = self.function
-        numbers = [None if isinstance(x, TensorBase) else x for x in given]
         places = [i for i, x in enumerate(given) if isinstance(x, TensorBase)]
+        number_places = [i for i, x in enumerate(given) if type(x) in NUMBERS]
+        others = [x if type(x) not in NUMBERS and not isinstance(x, TensorBase) else None for x in given]
 
-        def call(inputs: list[Any]) -> Any:
-            leaves = list(numbers)
-            for i, x in zip(places, inputs, strict=True):
+        def call(inputs: list[Any], numbers: Sequence[Any]) -> Any:
+            leaves = list(others)
+            for i, x in zip([*places, *number_places], [*inputs, *numbers[: len(number_places)]], strict=True):
                 leaves[i] = x
-            if isinstance(structure, int):
-                return function(*leaves)
-            args, kwargs = tree_unflatten(leaves, structure)
+            args, kwargs = _unflatten(leaves, structure)
             return function(*args, **kwargs)
 
         program = recording.recorded
@@ -307,7 +379,8 @@ class Compiled:
             raise RuntimeError(f"{_name(self.function)} has no recording yet. Hint: call it before save()")
         keys: dict[Any, Any] = {}
         for recording in self.recordings:
-            if keys.setdefault(_inputs_of(recording.recorded), recording.key) != recording.key:
+            key = recording.key, recording.numbers
+            if keys.setdefault(_inputs_of(recording.recorded), key) != key:
                 raise ProgramFileError(
                     f"recordings of {_name(self.function)} take tensors of the same shapes and dtypes, and differ in Python "
                     "numbers or in how they are called, which a file does not tell. Hint: compile a function for each number"
@@ -322,9 +395,12 @@ class Compiled:
         for i, recording in enumerate(self.recordings):
             executable = recording.executable
             guards = sum(step[0] == "guard" for step in executable.steps)
+            arithmetic = executable.program.arithmetic
+            on_numbers = "" if arithmetic is None else f", {len(arithmetic.conditions)} on Python numbers"
             lines.append(
                 f"  {i}: {recording.runs} runs; {len(executable.program.instructions)} instructions, {executable.n_compiled} run "
-                f"by C; {guards} guards on values; {executable.nbytes} bytes of memory for {executable.unplanned} bytes of values"
+                f"by C; {guards} guards on values{on_numbers}; "
+                f"{executable.nbytes} bytes of memory for {executable.unplanned} bytes of values"
             )
         lines += [f"  not recorded: {reason}" for reason in dict.fromkeys(self.refusals)]
         return "\n".join(lines)
@@ -366,6 +442,16 @@ def _flatten(args: Any, kwargs: Any) -> tuple[list[Any], Any]:
     if not kwargs and all(type(x) is Tensor for x in args):
         return list(args), len(args)
     return tree_flatten((args, kwargs))
+
+
+def _unflatten(leaves: list[Any], structure: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the arguments of a call, given what _flatten has returned."""
+    return (leaves, {}) if isinstance(structure, int) else tree_unflatten(leaves, structure)
+
+
+def _are_same(a: list[Any], b: list[Any]) -> bool:
+    """Whether numbers of the same types are the same."""
+    return all(x is y or repr(x) == repr(y) for x, y in zip(a, b, strict=True))
 
 
 class _Same:

@@ -5,7 +5,7 @@ Memory of tensors that exist before the program is looked up at each run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -59,6 +59,7 @@ class Executable(Steps):
         self._guarded = [state.leaf for state in program.grads]
         self._were_none = [state.is_none for state in program.grads]
         self._backs_up = self._can_stop_after_writes()
+        self._last_numbers: list[Any] = []  # the table of Python numbers, as the arithmetic of the program gives it
         self._draws = any((x.kind == form.HOST and x.function.draws) or may_draw(x) for x in self.instructions)
 
     def _take_last_grads(self) -> None:
@@ -120,8 +121,30 @@ class Executable(Steps):
         for update in updates:
             update.undo()
 
-    def run(self, inputs: list[TensorBase]) -> list[Any]:
-        """Run the program. Return the leaves of its result. Raises Mismatch, with nothing changed, if it does not fit."""
+    def _take_numbers(self, numbers: Sequence[Any]) -> None:
+        """Write Python numbers, and what follows from them, into their memory. Raises Mismatch if a condition fails."""
+        table = self.program.arithmetic.fits(numbers)
+        if table is None:
+            raise Mismatch("a Python number")
+        last = self._last_numbers
+        quiet_enter()
+        try:
+            for array, place in self._number_memory:
+                if not last or last[place] is not table[place]:
+                    array[...] = table[place]
+        except (OverflowError, ValueError):
+            table = []
+            raise Mismatch("a Python number that the dtype does not hold") from None
+        finally:
+            self._last_numbers = table
+            quiet_exit()
+
+    def run(self, inputs: list[TensorBase], numbers: Sequence[Any] = ()) -> list[Any]:
+        """Run the program. Return the leaves of its result. Raises Mismatch, with nothing changed, if it does not fit.
+
+        numbers: those among the arguments, if the program takes some."""
+        if self.program.arithmetic is not None:
+            self._take_numbers(numbers)
         self.bind(inputs)
         if self.program.updates:
             self._prepare()
@@ -179,6 +202,8 @@ class Executable(Steps):
         if isinstance(x, Value):
             return self._tensor(self.slot(x), made)
         kind, what = x[:2]
+        if kind == "number":
+            return self._last_numbers[what]
         if kind == "same" or (kind == "view" and isinstance(x.root, Storage)):
             return existing_of(x, None, inputs)
         if kind == "view":

@@ -76,6 +76,8 @@ class _Writer:
         """Return a program as JSON."""
         if program.updates:
             raise ProgramFileError("a program with the step of an optimizer cannot be saved. Hint: leave step() out")
+        if program.arithmetic is not None:
+            raise ProgramFileError("a program that takes Python numbers cannot be saved. Hint: pass them as tensors of one element")
         numbers = {s: i for i, s in enumerate(program.storages)}
         return {
             "name": program.name, "storages": [self.storage(s) for s in program.storages],

@@ -18,6 +18,7 @@ INPUT = "input"  # the argument with the number `key`
 TENSOR = "tensor"  # the tensor `key`, which the function reaches: a parameter, for example
 GRAD = "grad"  # .grad of the tensor `key`, or of the argument with the number `key`
 CONSTANT = "constant"  # `key` is the array
+NUMBER = "number"  # the Python number at the place `key` of the program's arithmetic
 COMPUTED = "computed"  # an instruction
 
 EXTERNAL = frozenset({INPUT, TENSOR, GRAD})
@@ -59,7 +60,7 @@ class Storage:
     def __str__(self) -> str:
         if self.kind == INPUT:
             return f"in{self.key}"
-        return {TENSOR: "p", GRAD: "g", CONSTANT: "c", COMPUTED: "v"}[self.kind] + str(self.number)
+        return {TENSOR: "p", GRAD: "g", CONSTANT: "c", NUMBER: "n", COMPUTED: "v"}[self.kind] + str(self.number)
 
 
 class Value(NamedTuple):
@@ -263,9 +264,10 @@ class Program:
     """Instructions in the order in which they run, and the function's result.
 
     outputs: the leaves of the result: values, ("leaf", value) for a leaf that requires grad, ("graph", value) for a value with a
-    history, a View, Freed, ("same", storage) for a tensor that exists before the program runs, ("item", value) for a number, or
-    ("object", x).
-    structure: the tree that they are leaves of."""
+    history, a View, Freed, ("same", storage) for a tensor that exists before the program runs, ("item", value) for a number,
+    ("number", place) for a number that follows from the given ones, or ("object", x).
+    structure: the tree that they are leaves of.
+    arithmetic: what it computes of Python numbers that it is given, an Arithmetic of numbers.py, or None."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -273,13 +275,14 @@ class Program:
         self.storages: list[Storage] = []
         self.outputs: list[Any] = []
         self.structure: Any = None
+        self.arithmetic: Any = None
         self.grads: list[GradState] = []
         self.updates: list[tuple[Any, list[list[Scalar]]]] = []  # steps of optimizers, and their numbers, batch by batch
 
     def boxes(self) -> list[tuple[str, list[str], str, bool, list[int]]]:
         """Return the boxes of a picture, results first. Each has a name, the shapes of its values, the line, whether it comes from
         outside, and the numbers of the boxes that it reads."""
-        outside = [s for s in self.storages if s.is_external or s.kind == CONSTANT]
+        outside = [s for s in self.storages if s.kind != COMPUTED]
         total = len(self.instructions) + len(outside)
         places = {s: total - 1 - i for i, s in enumerate(outside)}  # of the box that has written a storage last
         found: list[Any] = [(str(s), [f"{s.dtype} {list(s.shape)}"], "", True, []) for s in outside]
@@ -294,8 +297,9 @@ class Program:
     def __str__(self) -> str:
         lines = [f"program {self.name}"]
         for s in self.storages:
-            if s.is_external or s.kind == CONSTANT:
-                lines.append(f"  {s}: {s.dtype}({', '.join(map(str, s.shape))}) {s.kind}")
+            if s.kind != COMPUTED:
+                text = f" {self.arithmetic.text(s.key)}" if s.kind == NUMBER else ""
+                lines.append(f"  {s}: {s.dtype}({', '.join(map(str, s.shape))}) {s.kind}{text}")
         for i, x in enumerate(self.instructions):
             text = f"  {i:4} {x}"
             lines.append(f"{text:<96} # {x.line}" if x.line else text)

@@ -19,9 +19,10 @@ class CompiledFunction(Function):
     """The node of a compiled function."""
 
     @staticmethod
-    def forward(ctx: Any, call: GraphCall, run: Any, *tensors: Any) -> Any:
+    def forward(ctx: Any, call: GraphCall, run: Any, given: Sequence[Any], *tensors: Any) -> Any:
         """Return the new tensors among the leaves of the function's result. run(inputs) makes them, without a history."""
         ctx.call = call
+        ctx.given = given
         ctx.save_for_backward(*tensors)
         results = run(list(tensors[: call.n_inputs]))
         if call.needs_grad is not None:
@@ -31,18 +32,18 @@ class CompiledFunction(Function):
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
         """Return the gradients in the tensors."""
-        return None, None, *ctx.call.gradients(ctx.saved_tensors, cotangents, ctx.needs_input_grad[2:])
+        return None, None, None, *ctx.call.gradients(ctx.saved_tensors, ctx.given, cotangents, ctx.needs_input_grad[3:])
 
 
 class GraphCall:
-    """A function of tensors with a derivative in them and in the tensors that it reaches, its parameters.
+    """A function of tensors and numbers with a derivative in the tensors and in those that it reaches, its parameters.
 
-    call(inputs) computes the result by operations that are recorded. reached: parameters. compiled: compiles functions. is_new: for
-    each leaf of the result, whether it is a new tensor; None: all of them are. needs_grad: for each new tensor, whether it requires
-    grad; None: all of them do."""
+    call(inputs, given) computes the result by operations that are recorded. given: numbers. reached: parameters. compiled: compiles
+    functions. is_new: for each leaf of the result, whether it is a new tensor; None: all of them are. needs_grad: for each new
+    tensor, whether it requires grad; None: all of them do."""
 
     def __init__(
-        self, call: Callable[[list[Any]], Any], n_inputs: int, reached: Sequence[Any],
+        self, call: Callable[[list[Any], Sequence[Any]], Any], n_inputs: int, reached: Sequence[Any],
         compiled: Callable[[Callable[..., Any]], Any], is_new: list[bool] | None = None, needs_grad: list[bool] | None = None,
     ) -> None:  # fmt: skip
         self.call = call
@@ -53,32 +54,35 @@ class GraphCall:
         self._compiled = compiled
         self._derivatives: dict[tuple[bool, ...], Derivative] = {}
 
-    def apply(self, inputs: list[Any], run: Callable[[list[Any]], list[Any]]) -> Any:
+    def apply(self, inputs: list[Any], given: Sequence[Any], run: Callable[[list[Any]], list[Any]]) -> Any:
         """Return the new tensors of the result, with a history. run(inputs) returns them without."""
-        return CompiledFunction.apply(self, run, *inputs, *self.reached)
+        return CompiledFunction.apply(self, run, given, *inputs, *self.reached)
 
-    def gradients(self, tensors: Sequence[Any], cotangents: Sequence[Any], needs: Sequence[bool]) -> list[Any]:
+    def gradients(
+        self, tensors: Sequence[Any], given: Sequence[Any], cotangents: Sequence[Any], needs: Sequence[bool]
+    ) -> list[Any]:
         """Return the gradients in those tensors that need one, None for the others. With a history if gradients are recorded."""
         wanted = tuple([bool(x) for x in needs])
         derivative = self._derivatives.get(wanted)
         if derivative is None:
             derivative = self._derivatives[wanted] = Derivative(self, wanted, self._compiled)
         inputs = list(tensors[: self.n_inputs])
-        found = derivative.record(inputs, list(cotangents)) if grad_enabled() else derivative.compiled(inputs, list(cotangents))
+        run = derivative.record if grad_enabled() else derivative.compiled
+        found = run(inputs, list(cotangents), given)
         parts = iter(found)
         return [next(parts) if x else None for x in wanted]
 
 
 class Derivative:
-    """The gradients of a function in some of its inputs and parameters, as a function of the inputs and the cotangents."""
+    """The gradients of a function in some of its inputs and parameters, as a function of inputs, cotangents and numbers."""
 
     def __init__(self, call: GraphCall, wanted: tuple[bool, ...], compiled: Callable[[Callable[..., Any]], Any]) -> None:
         function, n_inputs, reached, is_new = call.call, call.n_inputs, call.reached, call.is_new
         self.is_none: list[bool] = []  # of the gradients that the last run has returned
 
-        def derive(inputs: list[Any], cotangents: list[Any], create_graph: bool) -> list[Any]:
+        def derive(inputs: list[Any], cotangents: list[Any], given: Sequence[Any], create_graph: bool) -> list[Any]:
             with set_recording(True):
-                leaves = tree_leaves(function(inputs))
+                leaves = tree_leaves(function(inputs, given))
                 results = _new_tensors(leaves, is_new)
                 pairs = [(x, ct) for x, ct in zip(results, cotangents, strict=True) if x.requires_grad]
                 variables = [x for x, needed in zip([*inputs, *reached], wanted, strict=True) if needed]
@@ -87,28 +91,28 @@ class Derivative:
             numbers = [x for x in leaves if isinstance(x, (int, float, complex))]  # a number that is dropped cannot be recorded
             return [*found, *numbers]
 
-        def backward(inputs: list[Any], cotangents: list[Any]) -> list[Any]:
-            return derive(_leaves(inputs), [ct.detach() for ct in cotangents], False)
+        def backward(inputs: list[Any], cotangents: list[Any], given: Sequence[Any]) -> list[Any]:
+            return derive(_leaves(inputs), [ct.detach() for ct in cotangents], given, False)
 
-        def run(both: list[Any]) -> list[Any]:
-            found = self.compiled(both[:n_inputs], both[n_inputs:])[: sum(wanted)]
+        def run(both: list[Any], given: Sequence[Any]) -> list[Any]:
+            found = self.compiled(both[:n_inputs], both[n_inputs:], given)[: sum(wanted)]
             self.is_none = [x is None for x in found]
             return [x for x in found if x is not None]
 
-        def call_again(both: list[Any]) -> list[Any]:
-            return derive(both[:n_inputs], both[n_inputs:], True)[: sum(wanted)]
+        def call_again(both: list[Any], given: Sequence[Any]) -> list[Any]:
+            return derive(both[:n_inputs], both[n_inputs:], given, True)[: sum(wanted)]
 
         self.compiled = compiled(backward)
         self._reached = reached
         self._parts = run, call_again, compiled
         self._again: GraphCall | None = None
 
-    def record(self, inputs: list[Any], cotangents: list[Any]) -> list[Any]:
+    def record(self, inputs: list[Any], cotangents: list[Any], given: Sequence[Any]) -> list[Any]:
         """Return the gradients with a history, which is one node, too."""
         run, call, compiled = self._parts
         if self._again is None:
             self._again = GraphCall(call, len(inputs) + len(cotangents), self._reached, compiled)
-        found = iter(self._again.apply([*inputs, *cotangents], run))
+        found = iter(self._again.apply([*inputs, *cotangents], given, lambda both: run(both, given)))
         return [None if is_none else next(found) for is_none in self.is_none]
 
 

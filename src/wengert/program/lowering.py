@@ -51,7 +51,7 @@ def _find_kernel(x: Instruction) -> tuple[int, tuple[Any, ...]] | None:
     numbers = [y for y in x.inputs if not isinstance(y, Value)]
     if any(type(y) not in (int, float) for y in (*numbers, *more)) or not keeps_dtype(x):
         return None
-    tried = tuple([_stand_in(y) for y in x.inputs])
+    tried = tuple([stand_in(y) for y in x.inputs])
     return None if native.apply(op.native, (*tried, *more)) is None else (op.native, more)
 
 
@@ -151,12 +151,12 @@ def keeps_dtype(x: Instruction) -> bool:
         return False
     if all(y.dtype == arrays[0].dtype for y in arrays) and arrays[0].dtype.kind == "f" and x.outputs[0].dtype == arrays[0].dtype:
         return True
-    operands = [_stand_in(y) for y in x.inputs]
+    operands = [stand_in(y) for y in x.inputs]
     found = promote(op, operands)
     return all(not isinstance(a, np.ndarray) or a is b for a, b in zip(operands, found, strict=True))
 
 
-def _stand_in(x: Any) -> Any:
+def stand_in(x: Any) -> Any:
     """Return an array of as many dimensions as a value, or a number as it is. Kernels accept it if they accept the value."""
     return np.ones([min(n, 2) for n in x.shape], x.dtype) if isinstance(x, Value) else x
 

@@ -42,6 +42,7 @@ class Steps:
         self.slots: list[Any] = []
         self.steps: list[tuple[Any, ...]] = []
         self.results: list[Storage] = []  # memory that is new at each run
+        self._number_memory: list[tuple[Any, int]] = []  # arrays of Python numbers, and their places in the table of the arithmetic
         self.nbytes = 0
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._by_storage: dict[Storage, list[tuple[int, Value]]] = {}
@@ -199,6 +200,10 @@ class Steps:
         written = {v.storage for x in self.instructions if x.kind != form.MAKE for v in x.outputs}
         new: list[tuple[Any, ...]] = []
         for storage, values in self._by_storage.items():
+            if storage.kind == form.NUMBER:
+                self._number_memory.append((new_memory(storage), storage.key))
+                self._fill_slots(self._number_memory[-1][0], values)
+                continue
             if storage.is_external or (storage in self.results and not self._renew(storage, values, new)):
                 continue
             if storage.kind == form.CONSTANT:

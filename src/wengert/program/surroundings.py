@@ -27,7 +27,7 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -46,6 +46,7 @@ _CONSTANT_TYPES = frozenset({int, float, bool, str, bytes, type(None)})  # the m
 _CONTAINERS = frozenset({dict, OrderedDict, list, set})
 _LIMIT = 20_000  # objects
 _ARRAY_LIMIT = 10_000  # elements of an array that is compared
+NUMBERS = frozenset({int, float})  # types of numbers that a program may take
 _EMPTY = object()
 _OPEN = frozenset({"types.SimpleNamespace", "argparse.Namespace", "dataclasses.Field", "dataclasses._DataclassParams"})
 # Modules of objects that do not change, or whose changes no result depends on.
@@ -76,10 +77,38 @@ class WeakMethod:
         return self.__func__(self._instance(), *args, **kwargs)
 
 
-class Surroundings:
-    """What a function reaches. tensors: the tensors among it. unknown: an object that cannot be compared, in words, or None."""
+class Place(NamedTuple):
+    """Where a function finds a number: at a key of a dict, at an index of a list, or in a cell, whose key is None."""
 
-    def __init__(self, fn: Any) -> None:
+    container: Any
+    key: Any
+
+    @property
+    def identity(self) -> tuple[int, Any]:
+        """What tells the place from others. It holds while the container lives."""
+        return id(self.container), self.key
+
+    def read(self) -> Any:
+        """Return what is there."""
+        return self.container.cell_contents if self.key is None else self.container[self.key]
+
+    def write(self, x: Any) -> None:
+        """Put an object there."""
+        if self.key is None:
+            self.container.cell_contents = x
+        else:
+            self.container[self.key] = x
+
+
+class Surroundings:
+    """What a function reaches. tensors: the tensors among it. unknown: an object that cannot be compared, in words, or None.
+
+    varying: places of numbers that may change, by their identities. places: those of them that the function reaches."""
+
+    def __init__(self, fn: Any, varying: dict[Any, Place] | None = None) -> None:
+        self.places: dict[Any, Place] = {}
+        self.names: list[str] = []  # of the places, for people
+        self._varying = varying or {}
         self.tensors: list[TensorBase] = []
         self.unknown: str | None = None
         self.numbers: set[int] = set()  # the ids of NumPy's numbers among it
@@ -208,7 +237,7 @@ class Surroundings:
         if not names:
             return
         values = [namespace[name] for name in names]
-        self._entries.append((namespace, tuple(names), tuple(values), True, path))
+        self._add_entry(namespace, names, values, True, path)
         for name, value in zip(names, values, strict=True):
             if isinstance(value, ModuleType) and _is_of_library(value.__name__):
                 parts = value.__name__.split(".")
@@ -224,30 +253,53 @@ class Surroundings:
     def _keep(self, container: Any, path: str) -> Iterator[tuple[Any, str]]:
         keys, values = _items(container)
         if not isinstance(container, (tuple, frozenset)):  # these do not change
-            self._entries.append((container, tuple(keys), tuple(values), False, path))
+            self._add_entry(container, keys, values, False, path)
         for key, value in zip(keys, values, strict=True):
             yield value, f"{path}.{key}" if isinstance(key, str) else path if key is None else f"{path}[{key!r}]"
 
+    def _add_entry(self, container: Any, keys: Any, values: Any, by_name: bool, path: str) -> None:
+        self._entries.append((container, tuple(keys), tuple(values), by_name, path))
+        for key, value in zip(keys, values, strict=True) if self._varying else ():
+            place = self._varying.get((id(container), key))
+            if place is not None and type(value) in NUMBERS and place.identity not in self.places:
+                self.places[place.identity] = place
+                self.names.append(f"{path}.{key}" if key is not None else path)
+
+    def varying_numbers(self) -> list[Any]:
+        """Return the numbers at the places that may change."""
+        return [place.read() for place in self.places.values()]
+
     def changed(self) -> str | None:
-        """Return the path to an object that has changed since, or None."""
+        """Return the path to an object that has changed since, or None. Numbers at `places` may have become others."""
         i = number_of_filled(self._empty)
         if i >= 0:
             return self._empty_paths[i]
-        entries = self._entries
-        i = first_changed(entries, 0)
+        i = first_changed(self._entries, 0)
         while i >= 0:
-            container, keys, values, by_name, path = entries[i]
-            if by_name:
-                missing = any(key not in container for key in keys)
-                if missing or not _are_equal([container[key] for key in keys], values):
-                    return path
-            elif not _equals(container, list(keys), values):
+            container, keys, values, by_name, path = self._entries[i]
+            found = _values_now(container, keys, by_name)
+            if found is None or len(found) != len(values):
                 return path
-            i = first_changed(entries, i + 1)
+            for key, value, before in zip(keys, found, values, strict=True):
+                may_change = (id(container), key) in self.places and type(value) is type(before)
+                if not (value is before or may_change or _is_equal_number(value, before)):
+                    return path
+            if self.places:  # the next comparison is one of identities again
+                self._entries[i] = container, keys, tuple(found), by_name, path
+            i = first_changed(self._entries, i + 1)
         for array, copy, path in self._arrays:
             if array.shape != copy.shape or array.dtype != copy.dtype or array.tobytes() != copy.tobytes():
                 return path
         return None
+
+    def changed_numbers(self) -> list[Place]:
+        """Return the places of numbers that have become others of their type."""
+        found = []
+        for container, keys, values, by_name, _ in self._entries:
+            now = _values_now(container, keys, by_name) if isinstance(container, (dict, list, CellType)) else None
+            if now is not None and len(now) == len(values):
+                found += [Place(container, k) for k, a, b in zip(keys, values, now, strict=True) if _is_another_number(a, b)]
+        return found
 
 
 class _Slots:
@@ -271,16 +323,17 @@ def _items(container: Any) -> tuple[list[Any], list[Any]]:
     return list(range(len(container))), list(container)
 
 
-def _equals(container: Any, keys: list[Any], values: list[Any]) -> bool:
-    """Whether the container holds these values at these keys."""
+def _values_now(container: Any, keys: tuple[Any, ...], by_name: bool) -> list[Any] | None:
+    """Return what a container holds at its keys, or None if it has other keys."""
+    if by_name:
+        return [container[key] for key in keys] if all(key in container for key in keys) else None
     new_keys, found = _items(container)
-    if len(found) != len(values) or (isinstance(container, (dict, MappingProxyType)) and new_keys != keys):
-        return False
-    return _are_equal(found, values)
+    is_keyed = isinstance(container, (dict, MappingProxyType))
+    return None if is_keyed and new_keys != list(keys) else found
 
 
-def _are_equal(found: Any, values: Any) -> bool:
-    return all(a is b or _is_equal_number(a, b) for a, b in zip(found, values, strict=True))
+def _is_another_number(a: Any, b: Any) -> bool:
+    return a is not b and type(a) in NUMBERS and type(a) is type(b) and repr(a) != repr(b)
 
 
 def _is_equal_number(a: Any, b: Any) -> bool:
