@@ -13,10 +13,10 @@ static inline int same_layout(PyObject *x, PyObject *y) {
 
 /* containers: dicts, among them ordered ones, lists and sets. */
 static inline Py_ssize_t first_filled(PyObject *containers) {
-    Py_ssize_t n = PyList_GET_SIZE(containers), i = 0;
+    Py_ssize_t n = PyList_Check(containers) ? PyList_GET_SIZE(containers) : 0, i = 0;
     for (; i < n; i++) {
         PyObject *x = PyList_GET_ITEM(containers, i);
-        Py_ssize_t size = PyDict_Check(x) ? PyDict_GET_SIZE(x) : PyList_Check(x) ? PyList_GET_SIZE(x) : PySet_GET_SIZE(x);
+        Py_ssize_t size = PyDict_Check(x) ? PyDict_GET_SIZE(x) : PyList_Check(x) ? PyList_GET_SIZE(x) : PyAnySet_Check(x) ? PySet_GET_SIZE(x) : 1;
         if (size != 0) return i;
     }
     return -1;
