@@ -188,3 +188,25 @@ def test_windows_without_parameters_and_sizes_are_constant():
     assert np.array_equal(signal.windows.hann(5), scipy.signal.windows.hann(5))
     places = signal.argrelmax(wengert.tensor(SAMPLES, requires_grad=True))[0]
     assert places.tolist() == [1, 3, 6] and not places.requires_grad
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["onesided", "onesided2X", "twosided", "centered"])
+def test_the_class_of_short_time_transforms(mode):
+    window = scipy.signal.windows.gaussian(8, 2.0)
+    for more in ({"mfft": 11}, {"phase_shift": None}, {"phase_shift": 2, "mfft": 8}):
+        def make(f, more=more):
+            return f(window, 3, 2.0, fft_mode=mode, scale_to="psd" if mode == "onesided2X" else None, **more)
+
+        x = RNG.normal(size=(2, 21))
+        for padding in ("zeros", "edge", "even", "odd"):
+            check_call("signal", "ShortTimeFFT", lambda f, x, p=padding: make(f).stft(x, padding=p), x)
+        check_call("signal", "ShortTimeFFT", lambda f, x: make(f).stft_detrend(x[0], "linear", 0, 4, k_offset=1), x)
+        check_call("signal", "ShortTimeFFT", lambda f, x: make(f).spectrogram(x, axis=0), x.T.copy())
+        check_call("signal", "ShortTimeFFT", lambda f, x: make(f).spectrogram(x[0], x[1], detr="constant"), x)
+        transform = make(scipy.signal.ShortTimeFFT).stft(x)
+        check_call("signal", "ShortTimeFFT", lambda f, S: make(f).istft(S), transform)
+        check_call("signal", "ShortTimeFFT", lambda f, S: make(f).istft(S, k1=17), transform[0])
+        check_call("signal", "ShortTimeFFT", lambda f, S: make(f).istft(S, f_axis=0, t_axis=1), transform.transpose(1, 2, 0).copy())
+    with pytest.raises(ValueError, match=r"must be >= ceil"):
+        signal.ShortTimeFFT(window, 3, 2.0).stft(wengert.ones(3, requires_grad=True))

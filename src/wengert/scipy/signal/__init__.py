@@ -27,6 +27,7 @@ for _part in (_convolutions, _filters, _fir, _fractions, _responses, _short_time
         _module.differentiates(_name)(getattr(_part, _name))
 for _function in _designs.FUNCTIONS:
     _module.differentiates()(_function)
+_module.replaces(_short_time.ShortTimeFFT)
 
 _module.constant(
     "The result is a place, a size, a choice or a table of numbers.", "argrelextrema", "argrelmax", "argrelmin", "besselap",

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from wengert._forks import import_late
-from wengert.array_functions.table import checked_axis, detached, fft, w
+from wengert.array_functions.table import checked_axis, detached, fft, holds_tensor, w
 from wengert.scipy._borders import extended
 from wengert.scipy._frame import operands
+from wengert.scipy.signal._filters import detrend
 from wengert.scipy.signal._spectra import frequencies_of, length_of, overlap_of, spectra_of
 
 __all__ = ["istft", "lombscargle", "spectrogram", "stft"]
 
-theirs = import_late("scipy.signal")
+theirs: Any = import_late("scipy.signal")
 
 
 def _weights(window: Any, nperseg: Any, size: int | None) -> np.ndarray:
@@ -174,3 +175,90 @@ def lombscargle(x, y, freqs, *, normalize=False, weights=None, floating_mean=Fal
         return w.complex(yc / cc, ys / ss) * w.exp(w.complex(w.zeros_like(turn), turn))
     power = yc**2 / cc + ys**2 / ss
     return power / yy if normalize in (True, "normalize") else power * len(x) / 2
+
+
+# -- SciPy's class -----------------------------------------------------------------------------------------------------------
+
+
+class ShortTimeFFT(theirs.ShortTimeFFT):
+    """SciPy's ShortTimeFFT, whose transforms of tensors differentiate. The window is a constant."""
+
+    def _factors(self) -> Any:
+        """Return what the transform has of each frequency: twice the power or the size for fft_mode="onesided2X"."""
+        factors = np.ones(self.f_pts)
+        if self.fft_mode == "onesided2X":
+            factors[1 : None if self.mfft % 2 else -1] = np.sqrt(2) if self.scaling == "psd" else 2
+        return w.as_tensor(factors)
+
+    def _shift(self) -> int | None:
+        """Return how far a segment is rolled before its transform."""
+        return None if self.phase_shift is None else (self.phase_shift + self.m_num_mid) % self.m_num
+
+    def _pieces(self, lines: Any, k_offset: int, p0: int, p1: int, padding: str) -> Any:
+        """Return the segments of lines (..., n): (..., segments, m_num)."""
+        modes = {"zeros": "constant", "edge": "edge", "even": "mirror"}
+        if padding not in (*modes, "odd"):
+            raise ValueError(f"Parameter {padding=} not in {(*modes, 'odd')}!")
+        first, size = p0 * self.hop - self.m_num_mid + k_offset, lines.shape[-1]
+        last = first + (p1 - p0) * self.hop + self.m_num
+        kept = lines[..., max(first, 0) : min(last, size)]
+        before, after = max(-first, 0), max(last - size, 0)
+        if padding != "odd":
+            wide = extended(kept, -1, before, after, modes[padding])
+        elif max(before, after) >= kept.shape[-1]:
+            raise NotImplementedError("With tensors, padding='odd' is for signals longer than a segment.")
+        else:
+            wide = extended(kept, -1, before, after, "mirror")
+            ends = [2 * kept[..., :1] - wide[..., :before], wide[..., before : before + kept.shape[-1]]]
+            wide = w.cat([*ends, 2 * kept[..., -1:] - wide[..., before + kept.shape[-1] :]], -1)
+        return wide.unfold(-1, self.m_num, self.hop)[..., : p1 - p0, :]
+
+    def stft_detrend(self, x, detr, p0=None, p1=None, *, k_offset=0, padding="zeros", axis=-1):
+        """The transform of x with a trend taken from each segment. detr: "linear", "constant", a function of a segment, or None."""
+        if not holds_tensor((x,)):
+            return super().stft_detrend(x, detr, p0, p1, k_offset=k_offset, padding=padding, axis=axis)
+        (x,) = operands(x)
+        if self.onesided_fft and x.is_complex():
+            raise ValueError(f"Complex-valued `x` not allowed for {self.fft_mode=}! Hint: set it to 'twosided' or 'centered'.")
+        if x.shape[axis] < self.m_num - self.m_num_mid:
+            raise ValueError(f"the length of x, {x.shape[axis]}, must be >= ceil(m_num/2) = {self.m_num - self.m_num_mid}!")
+        lines = w.movedim(x, axis, -1)
+        start, end = self.p_range(lines.shape[-1], p0, p1)
+        pieces = self._pieces(lines, k_offset, start, end, padding)
+        if isinstance(detr, str):
+            pieces = detrend(pieces, -1, detr)
+        elif detr is not None:
+            pieces = w.stack([detr(piece) for piece in w.unbind(pieces, -2)], -2)
+        pieces, shift = pieces * w.as_tensor(np.conj(self.win)), self._shift()
+        if shift is not None:
+            pieces = w.roll(extended(pieces, -1, 0, max(0, self.mfft - self.m_num), "constant"), -shift, -1)
+        if self.onesided_fft:
+            found = fft.rfft(pieces, self.mfft) * self._factors()
+        else:
+            found = fft.fft(pieces, self.mfft)
+            found = fft.fftshift(found, -1) if self.fft_mode == "centered" else found
+        found = found.mT
+        return w.movedim(found, -2, axis if axis >= 0 else axis - 1) if x.ndim > 1 else found
+
+    def istft(self, S, k0=0, k1=None, *, f_axis=-2, t_axis=-1):
+        """The signal of a transform, by the dual window."""
+        values = super().istft(detached(S), k0, k1, f_axis=f_axis, t_axis=t_axis)
+        if not holds_tensor((S,)):
+            return values
+        (S,) = operands(S)
+        pieces = w.movedim(S, (f_axis, t_axis), (-1, -2))
+        if self.onesided_fft:
+            pieces = fft.irfft(pieces / self._factors(), self.mfft)
+        else:
+            pieces = fft.ifft(fft.ifftshift(pieces, -1) if self.fft_mode == "centered" else pieces, self.mfft)
+        shift = self._shift()
+        pieces = (pieces if shift is None else w.roll(pieces, shift, -1))[..., : self.m_num] * w.as_tensor(self.dual_win)
+        starts = (np.arange(pieces.shape[-2]) + self.p_min) * self.hop - self.m_num_mid - k0
+        places = (starts[:, None] + np.arange(self.m_num)).reshape(-1)
+        f_axis, t_axis = f_axis % S.ndim, t_axis % S.ndim
+        axis = (f_axis if f_axis < S.ndim - 1 else t_axis) if S.ndim > 2 else 0
+        size = values.shape[axis]
+        inside = np.flatnonzero((places >= 0) & (places < size))
+        flat = pieces.reshape(*pieces.shape[:-2], -1)[..., w.as_tensor(inside)]
+        found = w.index_add(w.zeros(*flat.shape[:-1], size, dtype=flat.dtype), -1, w.as_tensor(places[inside]), flat)
+        return w.movedim(found, -1, axis)
