@@ -145,6 +145,19 @@ def groups() -> None:
     assert x.item() == rank % 2
     subgroup, made = dist.new_subgroups(2)
     assert dist.get_world_size(subgroup) == 2 and len(made) == size // 2 and dist.get_backend() == "mpi"
+    pair, made = dist.new_subgroups(1, group=even)
+    assert [dist.get_process_group_ranks(g) for g in made if dist.get_rank(g) >= 0] == ([[rank]] if rank % 2 == 0 else [])
+    assert dist.get_rank(pair) == (0 if rank % 2 == 0 else -1)
+    objects = [None] * (2 if rank == 1 else 3)
+    if rank == 0:
+        objects = ["a", 1, 2]
+    if rank == 1:
+        refused(lambda: dist.broadcast_object_list(objects), ValueError, "expected a list of 3 objects, found 2")
+    else:
+        dist.broadcast_object_list(objects)  # the error of rank 1 keeps nobody waiting
+        assert objects == ["a", 1, 2]
+    for g in made:
+        dist.destroy_process_group(g)
     dist.destroy_process_group(mine)
     refused(lambda: dist.all_reduce(x, group=mine), dist.DistBackendError, "destroyed")
     refused(lambda: dist.destroy_process_group(mine), ValueError, "Invalid process group specified")
@@ -187,7 +200,6 @@ def bad_arguments() -> None:
     refused(lambda: dist.new_group([0, 0]), ValueError, "ranks list must not contain duplicate entries, got [0, 0]")
     refused(lambda: dist.new_group([99]), ValueError, f"Rank 99 is out of range. Valid ranks are 0 to {size - 1} (world_size={size})")
     refused(lambda: dist.all_to_all_single(torch.ones(size + 1), torch.ones(size + 1)), RuntimeError, "does not divide equally")
-    refused(lambda: dn.all_reduce(ones, dist.ReduceOp.MAX), NotImplementedError, "all_gather")
     dist.all_reduce(ones)
     assert ones.tolist() == [size, size]
 
@@ -227,6 +239,13 @@ def derivatives() -> None:
         lambda x: (dn.scatter([x * (i + 1) for i in range(size)], 1) ** 2 * weights).sum(),
         lambda x: (dn.reduce_scatter(empty[0], [x * (i + 1) for i in range(size)]) ** 2 * weights).sum(),
         lambda x: (dn.reduce_scatter(empty[0], [x * (i + 1) for i in range(size)], dist.ReduceOp.AVG) ** 2 * weights).sum(),
+        *[
+            loss for op in (dist.ReduceOp.PRODUCT, dist.ReduceOp.MIN, dist.ReduceOp.MAX) for loss in (
+                lambda x, op=op: (dn.all_reduce(x, op) ** 2 * weights).sum(),
+                lambda x, op=op: (dn.reduce(x, 1, op) ** 2 * weights).sum(),
+                lambda x, op=op: (dn.reduce_scatter(empty[0], [x * (i + 1) for i in range(size)], op) ** 2 * weights).sum(),
+            )
+        ],
         lambda x: weighted(dn.all_to_all(empty, [x * (i + 1) for i in range(size)])),
         lambda x: (dn.all_to_all_single(torch.empty(3 * size, dtype=torch.float64), torch.cat([x] * size)) ** 3).sum(),
     ]
@@ -245,6 +264,13 @@ def derivatives() -> None:
                     totals.append(total.item())
                 if rank == owner:
                     assert abs((totals[0] - totals[1]) / 2e-5 - y.grad[i].item()) < 1e-6, (number, owner, i)
+    zeros = torch.tensor([0.0, 2.0], requires_grad=True)
+    dn.all_reduce(zeros, dist.ReduceOp.PRODUCT).sum().backward()  # a product with factors of 0 has a derivative, too
+    assert zeros.grad.tolist() == [0.0, size * 2.0 ** (size - 1)]
+    refused(lambda: dn.all_reduce(zeros, dist.ReduceOp.BAND), NotImplementedError, "all_reduce has no derivative for")
+    short = [torch.ones(2)] * (size - 1)
+    refused(lambda: dn.scatter(short), RuntimeError, f"scatter: invalid input tensor list at index 0 (expected length {size}, got {size - 1})")
+    refused(lambda: dn.reduce_scatter(torch.ones(2), short), RuntimeError, "reduce_scatter: invalid input tensor list at index 0")
     x = torch.ones(2, requires_grad=True)
     (gradient,) = torch.autograd.grad((dn.all_reduce(x) ** 3).sum(), x, create_graph=True)
     gradient.sum().backward()
@@ -309,6 +335,64 @@ def parallel_modules() -> None:
     refused(lambda: DistributedDataParallel(torch.nn.ReLU()), RuntimeError, "DistributedDataParallel is not needed when a module")
     refused(lambda: DistributedDataParallel(torch.nn.Linear(2 + rank, 2)), dist.DistBackendError, "DDP expects same model across all ranks")
     assert list(torch.utils.data.DistributedSampler(range(size * 2), shuffle=False)) == [rank, rank + size]
+
+
+def hooks_and_uneven_batches() -> None:
+    alone = alone_copy(DistributedDataParallel(Branches()).module)  # of rank 0
+    data = torch.from_numpy(np.random.default_rng(0).normal(size=(size, 4, 3)).astype(np.float32))
+    alone(data.reshape(-1, 3)).square().mean().backward()
+
+    def check(module: Any, factor: float) -> None:
+        for p, q in zip(module.module.parameters(), alone.parameters()):
+            assert np.allclose(p.grad.numpy(), factor * q.grad.numpy(), rtol=1e-5, atol=1e-6)
+
+    seen = []
+
+    def mean(state: Any, bucket: Any) -> Any:
+        seen.append((state, bucket.index(), bucket.is_last(), len(bucket.parameters())))
+        assert [g.shape for g in bucket.gradients()] == [p.shape for p in bucket.parameters()]
+        work = dist.all_reduce(bucket.buffer(), async_op=True)
+        return work.get_future().then(lambda future: future.value()[0] / size)
+
+    def twice(state: Any, bucket: Any) -> Any:
+        dist.all_reduce(bucket.buffer())
+        return bucket.buffer() * 2
+
+    for hook, factor in ((mean, 1.0), (twice, 2.0 * size)):
+        ddp = DistributedDataParallel(alone_copy(alone), bucket_cap_mb=1e-5)
+        ddp.register_comm_hook("state", hook)
+        refused(lambda: ddp.register_comm_hook(None, mean), RuntimeError, "can only be called once")  # noqa: B023 (called at once)
+        ddp(data[rank]).square().mean().backward()
+        check(ddp, factor)
+    assert [x[:2] for x in seen] == [("state", i) for i in range(len(seen))] and [x[2] for x in seen] == [False] * (len(seen) - 1) + [True]
+    ddp = DistributedDataParallel(alone_copy(alone))
+    refused(lambda: ddp.register_comm_hook(None, 3), TypeError, "Communication hook must be callable")
+    ddp.register_comm_hook(None, lambda state, bucket: None)
+    refused(lambda: ddp(data[rank]).sum().backward(), RuntimeError, "expected the communication hook to return a future of one tensor")
+
+    # Rank r has r + 1 batches. What all hold at the end is what one process computes with the batches of each step.
+    for divides in (True, False):
+        ddp, expected = DistributedDataParallel(alone_copy(alone), bucket_cap_mb=1e-5), alone_copy(alone)
+        steps = torch.optim.SGD(ddp.parameters(), lr=0.1), torch.optim.SGD(expected.parameters(), lr=0.1)
+        with ddp.join(divide_by_initial_world_size=divides):
+            for _ in range(rank + 1):
+                steps[0].zero_grad()
+                ddp(data[rank]).square().mean().backward()
+                steps[0].step()
+        for step in range(size):
+            steps[1].zero_grad()
+            parts = [expected(data[r]).square().mean() for r in range(step, size)]
+            (sum(parts) / (size if divides else len(parts))).backward()
+            steps[1].step()
+        for p, q in zip(ddp.module.parameters(), expected.parameters()):
+            assert np.allclose(p.detach().numpy(), q.detach().numpy(), rtol=1e-5, atol=1e-6), divides
+
+    def uneven() -> None:
+        with ddp.join(throw_on_early_termination=True):
+            for _ in range(rank + 1):
+                ddp(data[rank]).sum().backward()
+
+    refused(uneven, RuntimeError, "Detected at least one rank that exhausted inputs. Throwing across all ranks.")
 
 
 def alone_copy(module: Any) -> Any:

@@ -32,7 +32,7 @@ def test_groups_are_parts_of_the_ranks():
 
 
 def test_gradients_are_averaged():
-    passes(PROGRAMS, "parallel_modules", 2)
+    passes(PROGRAMS, "parallel_modules,hooks_and_uneven_batches", 2)
 
 
 def test_more_ranks_train_to_the_losses_of_one():

@@ -165,16 +165,9 @@ def gather(
 
     gather_list: on rank dst, one tensor a rank, of the shape and dtype of `tensor`; None on the others.
     """
-    check_tensor(tensor, "tensor")
-    found = member_group(group, "gather")
+    found, root, is_root = _rooted("gather", tensor, gather_list, ("gather_list", "destination", "output"), group, dst, group_dst)
     if found is None:
         return None
-    root = root_of("gather", found, dst, group_dst, 0)
-    is_root = found.rank() == root
-    check_roots_list(gather_list, is_root, "gather_list", "destination")
-    if gather_list:
-        check_tensors(gather_list, "gather_list")
-        check_list("gather", gather_list, tensor, found, "output")
     sent = as_bytes(readable(tensor))
     rows = np.empty((found.size(), tensor.numel()), tensor._array.dtype) if is_root else None
     return run(
@@ -182,6 +175,32 @@ def gather(
         tensor.dtype, None, root, finish=lambda: _write_rows(gather_list or (), () if rows is None else rows),
         tensors=gather_list or (), async_op=async_op,
     )  # fmt: skip
+
+
+def _rooted(
+    call: str,
+    tensor: Any,
+    tensors: list[Any] | None,
+    words: tuple[str, str, str],
+    group: Any,
+    rank: int | None,
+    group_rank: int | None,
+) -> tuple[Any, int, bool]:
+    """Return the group, its rank that has the list, 0 if none is given, and whether this rank is it. Raises torch's errors.
+
+    words: the name of the list, what its rank is, and what its tensors are. The group is None on ranks outside of it."""
+    check_tensor(tensor, "tensor")
+    found = member_group(group, call)
+    if found is None:
+        return None, 0, False
+    root = root_of(call, found, rank, group_rank, 0)
+    is_root = found.rank() == root
+    name, side, word = words
+    check_roots_list(tensors, is_root, name, side)
+    if tensors:
+        check_tensors(tensors, name)
+        check_list(call, tensors, tensor, found, word)
+    return found, root, is_root
 
 
 def scatter(
@@ -196,16 +215,9 @@ def scatter(
 
     scatter_list: on rank src, one tensor a rank, of the shape and dtype of `tensor`; None on the others.
     """
-    check_tensor(tensor, "tensor")
-    found = member_group(group, "scatter")
+    found, root, is_root = _rooted("scatter", tensor, scatter_list, ("scatter_list", "source", "input"), group, src, group_src)
     if found is None:
         return None
-    root = root_of("scatter", found, src, group_src, 0)
-    is_root = found.rank() == root
-    check_roots_list(scatter_list, is_root, "scatter_list", "source")
-    if scatter_list:
-        check_tensors(scatter_list, "scatter_list")
-        check_list("scatter", scatter_list, tensor, found, "input")
     writable(tensor, "scatter")
     sent = as_bytes(_rows(scatter_list or ())) if is_root else None
     array, finish = received(tensor)

@@ -71,11 +71,11 @@ def broadcast_object_list(
     root = root_of("broadcast_object_list", found, src, group_src, 0)
     is_root = found.rank() == root
     mine = _pickled(object_list) if is_root else None
-    length = wrap(np.array([len(object_list), 0 if mine is None else mine.size]))
+    length = wrap(np.array([len(object_list), mine.size] if mine is not None else [0, 0]))
     broadcast(length, group=found, group_src=root)
-    _check_length(object_list, length.tolist()[0])
     data = wrap(np.empty(length.tolist()[1], np.uint8) if mine is None else mine)
     broadcast(data, group=found, group_src=root)
+    _check_length(object_list, length.tolist()[0])  # after both calls, so that no other rank waits for this one
     if not is_root:
         object_list[:] = pickle.loads(data.numpy())
 

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
+
 from wengert import errors
 from wengert._forks import import_late, is_installed
 from wengert.distributed.watch import LEFT, Hub, Watch
@@ -464,22 +466,35 @@ def new_group(
     return GroupMember.NON_GROUP_MEMBER if made is None else made
 
 
+def _ranks_of(group: Any) -> tuple[int, ...]:
+    """Return the global ranks of a group, also outside of it: all ranks call this and say what they are in the group."""
+    world, found = default_group(), resolve(group)
+    if found is world:
+        return world.ranks
+    mine, places = np.array([-1 if found is None else found.rank()]), np.empty(world.size(), np.int64)
+    run(world, "new_subgroups", lambda: [world.comm.Iallgather(mine, places)])
+    return tuple([rank for place, rank in sorted(zip(places.tolist(), world.ranks)) if place >= 0])
+
+
 def new_subgroups(
     group_size: int | None = None, group: Any = None, timeout: timedelta | None = None, **_: Any
 ) -> tuple[Any, list[Any]]:
-    """Divide the ranks into groups of group_size neighbours. Return this process's group, and the list of all.
+    """Divide the ranks of a group, all if None, into groups of group_size neighbours. Return this process's group, and all.
 
-    Raises ValueError if the number of ranks is no multiple of group_size.
+    All ranks of the job must call it; one outside of `group` gets GroupMember.NON_GROUP_MEMBER. Raises ValueError if the number of
+    ranks is no multiple of group_size.
     """
-    size = get_world_size()
+    ranks = _ranks_of(group)
+    size = len(ranks)
     if group_size is None or group_size <= 0:
         raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
     if size < group_size:
         raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size ({size})")
     if size % group_size:
         raise ValueError("The world size must be divisible by 'group_size'")
-    made = [new_group(range(first, first + group_size), timeout) for first in range(0, size, group_size)]
-    return made[get_rank() // group_size], made
+    made = [new_group(ranks[first : first + group_size], timeout, sort_ranks=False) for first in range(0, size, group_size)]
+    own = ranks.index(get_rank()) // group_size if get_rank() in ranks else None
+    return GroupMember.NON_GROUP_MEMBER if own is None else made[own], made
 
 
 def destroy_process_group(group: Any = None) -> None:

@@ -73,6 +73,26 @@ class Header:
         )
 
 
+class Future:
+    """A value that is there when the calls it waits for are over. get: waits and returns the value; it is called once."""
+
+    def __init__(self, get: Callable[[], Any]) -> None:
+        self._get: Callable[[], Any] | None = get
+        self._value: Any = None
+
+    def wait(self) -> Any:
+        """Wait for the value, and return it."""
+        if self._get is not None:
+            self._value, self._get = self._get(), None
+        return self._value
+
+    value = wait
+
+    def then(self, callback: Callable[[Future], Any]) -> Future:
+        """Return the future of callback(self), which runs when that is waited for."""
+        return Future(lambda: callback(self))
+
+
 class Work:
     """The handle of a call among ranks, as async_op=True, isend and irecv return it.
 
@@ -195,6 +215,15 @@ class Work:
         return True
 
     synchronize = wait
+
+    def get_future(self) -> Future:
+        """Return the future of the list of the call's tensors."""
+
+        def get() -> list[Any]:
+            self.wait()
+            return list(self._tensors)
+
+        return Future(get)
 
     def is_completed(self) -> bool:
         """Whether the call is over, well or not."""

@@ -12,6 +12,7 @@ from typing import Any
 from wengert import distributed, errors
 from wengert.autograd.function import Function
 from wengert.distributed.collectives import split_lengths
+from wengert.distributed.memory import check_list
 from wengert.distributed.process_group import ProcessGroup, default_group, resolve
 from wengert.distributed.reduce_op import ReduceOp
 from wengert.ops import OPS
@@ -31,12 +32,19 @@ def _group(given: Any, call: str) -> ProcessGroup:
     return found
 
 
-def _check_linear(call: str, op: Any) -> None:
-    """Raise MissingFeatureError for combinations whose derivative is no sum."""
-    if op not in (ReduceOp.SUM, ReduceOp.AVG):
-        raise errors.MissingFeatureError(
-            f"{call} has no derivative for {op}. Hint: use ReduceOp.SUM or ReduceOp.AVG, or all_gather and an operation of tensors."
-        )
+# The combinations that are no sums, as operations on the ranks' tensors: their derivatives are those of the operations.
+_COMBINED = {ReduceOp.PRODUCT: "prod", ReduceOp.MIN: "amin", ReduceOp.MAX: "amax"}
+
+
+def _is_sum(call: str, op: Any) -> bool:
+    """Whether a combination is a sum or mean. Raises MissingFeatureError for one without a derivative."""
+    if op not in _COMBINED and op not in (ReduceOp.SUM, ReduceOp.AVG):
+        raise errors.MissingFeatureError(f"{call} has no derivative for {op}: bits of integers have none.")
+    return op not in _COMBINED
+
+
+def _combine(tensors: Sequence[Any], op: Any) -> Any:
+    return OPS[_COMBINED[op]].function(OPS["stack"].function(list(tensors)), 0)
 
 
 class _AllReduce(Function):
@@ -148,18 +156,22 @@ class _Scatter(Function):
 
 
 def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None) -> Any:
-    """Return the sum or mean over the ranks, on every rank.
+    """Return the sum, mean, product, minimum or maximum over the ranks, on every rank.
 
-    Derivative: the same combination of the cotangents of all ranks. Raises MissingFeatureError for other combinations."""
-    _check_linear("all_reduce", op)
+    Derivative: of a sum or mean, the same combination of the cotangents of all ranks; else that of prod, amin or amax of the ranks'
+    tensors, which all ranks get. Raises MissingFeatureError for bitwise combinations."""
+    if not _is_sum("all_reduce", op):
+        return _combine(all_gather(tensor, group), op)
     return _AllReduce.apply(tensor, op, _group(group, "all_reduce"))
 
 
 def reduce(tensor: Any, dst: int, op: Any = ReduceOp.SUM, group: Any = None) -> Any:
-    """Return the sum or mean over the ranks on rank dst, and zeros on the others.
+    """Return the sum, mean, product, minimum or maximum over the ranks on rank dst, and zeros on the others.
 
-    Derivative: the cotangent of rank dst, on every rank. Raises MissingFeatureError for other combinations."""
-    _check_linear("reduce", op)
+    Derivative: of a sum or mean, the cotangent of rank dst, on every rank; else that of prod, amin or amax of the ranks' tensors.
+    Raises MissingFeatureError for bitwise combinations."""
+    if not _is_sum("reduce", op):
+        return _combine(gather(tensor, dst, group), op)
     return _Reduce.apply(tensor, dst, op, _group(group, "reduce"))
 
 
@@ -181,7 +193,9 @@ def scatter(tensors: Sequence[Any], src: int = 0, group: Any = None) -> Any:
     """Return this rank's part of the tensors of rank src. All ranks give one tensor a rank, all of one shape and dtype.
 
     Derivative: on rank src, the cotangent of each rank; zeros on the others."""
-    return _Scatter.apply(src, _group(group, "scatter"), *tensors)
+    found = _group(group, "scatter")
+    check_list("scatter", tensors, tensors[0] if tensors else None, found, "input")
+    return _Scatter.apply(src, found, *tensors)
 
 
 def all_gather(tensor: Any, group: Any = None) -> tuple[Any, ...]:
@@ -192,11 +206,16 @@ def all_gather(tensor: Any, group: Any = None) -> tuple[Any, ...]:
 
 
 def reduce_scatter(output: Any, input_list: Sequence[Any], op: Any = ReduceOp.SUM, group: Any = None) -> Any:
-    """Return, on rank r, the sum or mean over the ranks of input_list[r]. output: a tensor of the result's shape, not written.
+    """Return, on rank r, the sum, mean, product, minimum or maximum over the ranks of input_list[r].
 
-    Derivative: the cotangents of all ranks, one for each tensor of input_list."""
-    _check_linear("reduce_scatter", op)
-    return _ReduceScatter.apply(op, _group(group, "reduce_scatter"), *input_list)
+    output: a tensor of the result's shape, not written.
+    Derivative: of a sum or mean, the cotangents of all ranks, one for each tensor of input_list; else that of prod, amin or amax of
+    the ranks' tensors. Raises RuntimeError for a list that has not one tensor a rank."""
+    found = _group(group, "reduce_scatter")
+    check_list("reduce_scatter", input_list, output, found, "input")
+    if not _is_sum("reduce_scatter", op):
+        return _combine(all_to_all([output] * found.size(), input_list, found), op)
+    return _ReduceScatter.apply(op, found, *input_list)
 
 
 def all_to_all(output_tensor_list: Sequence[Any], input_tensor_list: Sequence[Any], group: Any = None) -> tuple[Any, ...]:

@@ -47,6 +47,7 @@ class _Bucket:
         self.flat: Any = np.zeros(ends[-1], compute_dtype(self.dtype))
         self.missing = len(parameters)
         self.work: Work | None = None
+        self.future: Any = None  # what a hook has returned in place of the work
 
     def view(self, index: int) -> Any:
         """The part of the flat array that has the gradient of a parameter, in its shape."""
@@ -97,6 +98,39 @@ def _reached(outputs: Any) -> set[int]:
             found.add(id(variable))
         stack += [after for after, _ in node.next_functions if after is not None]
     return found
+
+
+class GradBucket:
+    """What a communication hook gets: gradients that travel together, in one vector."""
+
+    def __init__(self, bucket: _Bucket, index: int, is_last: bool) -> None:
+        self._bucket, self._index, self._is_last = bucket, index, is_last
+        self._buffer = wrap(bucket.flat)
+
+    def buffer(self) -> Any:
+        """Return the vector of all gradients of the bucket: those of this rank, not divided by the number of ranks."""
+        return self._buffer
+
+    def set_buffer(self, buffer: Any) -> None:
+        """Replace the vector by another one of its shape."""
+        self._buffer = buffer
+
+    def gradients(self) -> list[Any]:
+        """Return the gradients, in the shapes of their parameters: parts of the vector."""
+        parameters = self._bucket.parameters
+        return [self._buffer[part].view(p.shape) for part, p in zip(self._bucket.slices, parameters)]
+
+    def parameters(self) -> list[Any]:
+        """Return the parameters."""
+        return list(self._bucket.parameters)
+
+    def index(self) -> int:
+        """Return the number of the bucket, which is the order in which they travel."""
+        return self._index
+
+    def is_last(self) -> bool:
+        """Whether this is the last bucket of the pass."""
+        return self._is_last
 
 
 class DistributedDataParallel(Module):
@@ -163,6 +197,9 @@ class DistributedDataParallel(Module):
         self._ready: set[int] = set()  # ids of the parameters that are done in this iteration
         self._unused: set[int] = set()
         self._used_once: set[int] | None = None  # with static_graph, what the first forward used
+        self._hook: Any = None
+        self._joining: dict[str, Any] | None = None  # the options of join() inside its block
+        self._share = 1.0 / group.size()  # what a gradient is multiplied by
         self._next = 0  # the bucket that starts next
         self._is_expecting = False  # a forward has prepared a backward
         self._is_finishing = False  # a pass has queued _finish
@@ -187,15 +224,15 @@ class DistributedDataParallel(Module):
                         f"{self.process_group.ranks[0]}, and {its[0]} has shape {its[1]} and dtype {its[2]} on rank {rank}."
                     )
 
-    def _broadcast(self, tensors: Iterable[Any]) -> None:
-        """Give all ranks the tensors of the group's first rank, those of one dtype together."""
+    def _broadcast(self, tensors: Iterable[Any], root: int = 0) -> None:
+        """Give all ranks the tensors of a rank of the group, those of one dtype together."""
         by_dtype: dict[Any, list[Any]] = {}
         for tensor in tensors:
             by_dtype.setdefault(tensor._array.dtype, []).append(tensor)
         for group in by_dtype.values():
             flat = wrap(np.concatenate([tensor._array.reshape(-1) for tensor in group]))
-            distributed.broadcast(flat, group=self.process_group, group_src=0)
-            if self.process_group.rank() != 0:
+            distributed.broadcast(flat, group=self.process_group, group_src=root)
+            if self.process_group.rank() != root:
                 parts = np.split(flat.numpy(), np.cumsum([tensor.numel() for tensor in group])[:-1])
                 for tensor, part in zip(group, parts):
                     write(tensor, part)
@@ -203,6 +240,8 @@ class DistributedDataParallel(Module):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Call the module, and prepare for the backward pass."""
         is_synchronous = grad_enabled() and self.require_backward_grad_sync
+        if is_synchronous and self._joining is not None:
+            self._count_active(True)
         if is_synchronous:
             if self._is_expecting and self._ready and len(self._ready) < len(self._parameters_to_share):
                 raise RuntimeError(f"{UNUSED}\nParameters which did not receive grad: {', '.join(self._names_missing())}")
@@ -214,14 +253,9 @@ class DistributedDataParallel(Module):
         return result
 
     def _prepare(self, result: Any) -> None:
-        self._ready.clear()
-        self._unused.clear()
-        self._next = 0
+        self._prepare_buckets()
         self._is_expecting = True
         self._is_finishing = False
-        for bucket in self._buckets:
-            bucket.missing = len(bucket.parameters)
-            bucket.work = None
         if self.find_unused_parameters or self.static_graph:
             used = self._used_once
             if used is None:
@@ -229,6 +263,14 @@ class DistributedDataParallel(Module):
                 if self.static_graph:
                     self._used_once = used
             self._unused = {id(p) for p in self._parameters_to_share} - used
+
+    def _prepare_buckets(self) -> None:
+        self._ready.clear()
+        self._unused.clear()
+        self._next = 0
+        for bucket in self._buckets:
+            bucket.missing = len(bucket.parameters)
+            bucket.work = bucket.future = None
 
     def _names_missing(self) -> list[str]:
         return [name for name, p in self.module.named_parameters() if p.requires_grad and id(p) not in self._ready]
@@ -261,7 +303,7 @@ class DistributedDataParallel(Module):
         if grad is None:
             target.fill(0)
         else:
-            np.multiply(grad._array, 1.0 / self.process_group.size(), out=target, casting="same_kind")
+            np.multiply(grad._array, 1.0 if self._hook is not None else self._share, out=target, casting="same_kind")
         self._ready.add(id(parameter))
         bucket.missing -= 1
         while self._next < len(self._buckets) and self._buckets[self._next].missing == 0:
@@ -269,6 +311,10 @@ class DistributedDataParallel(Module):
             self._next += 1
 
     def _start(self, bucket: _Bucket) -> None:
+        if self._hook is not None:
+            state, hook = self._hook
+            bucket.future = hook(state, GradBucket(bucket, self._next, self._next == len(self._buckets) - 1))
+            return
         group = self.process_group
         operation = mpi_operation(group.mpi, ReduceOp.SUM, bucket.flat.dtype)
         name = f"all_reduce bucket {self._next}, {bucket.flat.nbytes} bytes"
@@ -288,12 +334,26 @@ class DistributedDataParallel(Module):
             return  # parameters were not used; the next forward says which
         used = self._used_anywhere()
         for bucket in self._buckets:
-            assert bucket.work is not None
-            bucket.work.wait()
+            self._settle(bucket)
             for i, parameter in enumerate(bucket.parameters):
                 if used is None or used[id(parameter)]:
                     self._give(parameter, bucket.view(i))
         self._is_expecting = False
+
+    def _settle(self, bucket: _Bucket) -> None:
+        """Wait for a bucket. What a hook returns is written into it."""
+        if self._hook is None:
+            assert bucket.work is not None
+            bucket.work.wait()
+            return
+        found = bucket.future.wait() if hasattr(bucket.future, "wait") else bucket.future
+        found = found[0] if isinstance(found, (list, tuple)) and len(found) == 1 else found
+        if not isinstance(found, TensorBase) or found._array.shape != bucket.flat.shape:
+            raise RuntimeError(
+                "expected the communication hook to return a future of one tensor of the bucket's shape, "
+                f"{list(bucket.flat.shape)}, but it returned {type(found).__name__}. Hint: return bucket.buffer() changed in place."
+            )
+        bucket.flat[...] = found._array
 
     def _used_anywhere(self) -> dict[int, bool] | None:
         """Return which parameters any rank has used, or None if all are."""
@@ -321,10 +381,76 @@ class DistributedDataParallel(Module):
             self.require_backward_grad_sync = before
 
     def register_comm_hook(self, state: Any, hook: Any) -> None:
-        """Raise MissingFeatureError: gradients are always averaged."""
-        raise errors.MissingFeatureError(
-            "DistributedDataParallel.register_comm_hook is not part of wengert. Hint: change the gradients after backward()."
-        )
+        """Let hook(state, bucket) do what ranks do with the gradients of a bucket, in place of taking their mean.
+
+        bucket: a GradBucket. The hook starts its calls and returns a future of the vector that this rank is to have, such as
+        all_reduce(bucket.buffer(), async_op=True).get_future().then(...), or the vector itself. It divides by the number of
+        ranks, if that is wanted. It runs in the backward pass, as soon as a bucket is full, in the same order on all ranks.
+        Raises TypeError for what cannot be called, RuntimeError on a second call.
+        """
+        if not callable(hook):
+            raise TypeError("Communication hook must be callable.")
+        if self._hook is not None:
+            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
+        self._hook = state, hook
+
+    # -- ranks with different numbers of batches -------------------------------------------------------------------------
+
+    @contextmanager
+    def join(
+        self, divide_by_initial_world_size: bool = True, enable: bool = True, throw_on_early_termination: bool = False
+    ) -> Iterator[None]:
+        """Let ranks have different numbers of batches. A rank that leaves the block early answers the calls of the others.
+
+        Such a rank adds gradients of zeros. divide_by_initial_world_size: divide sums by the number of ranks, else by that of the
+        ranks that still have batches. At the end all ranks get the parameters and buffers of a rank that was among the last.
+        throw_on_early_termination: raise RuntimeError on all ranks when the first one has no more batches. enable: False does
+        nothing. Raises MissingFeatureError together with a communication hook or with no_sync(), whose calls nobody could answer.
+        """
+        if not enable:
+            yield
+            return
+        if self._hook is not None or not self.require_backward_grad_sync:
+            raise errors.MissingFeatureError("join() with a communication hook or no_sync() is not part of wengert.")
+        self._joining = {"divide": divide_by_initial_world_size, "throw": throw_on_early_termination}
+        try:
+            yield
+            last = self.process_group.rank()
+            while self._count_active(False) > 0:
+                last = -1  # others go on
+                self._answer()
+            found = wrap(np.array([last], np.int64))
+            distributed.all_reduce(found, ReduceOp.MAX, self.process_group)
+            self._broadcast([*self.module.parameters(), *self.module.buffers()], root=int(found.item()))
+        finally:
+            self._joining = None
+            self._share = 1.0 / self.process_group.size()
+
+    def _count_active(self, has_batch: bool) -> int:
+        """Tell the other ranks whether this one has a batch, and return how many have one."""
+        assert self._joining is not None
+        found = wrap(np.array([int(has_batch)], np.int64))
+        distributed.all_reduce(found, group=self.process_group)
+        active = int(found.item())
+        if self._joining["throw"] and active < self.process_group.size():
+            raise RuntimeError("Detected at least one rank that exhausted inputs. Throwing across all ranks.")
+        self._share = 1.0 / (self.process_group.size() if self._joining["divide"] else max(active, 1))
+        return active
+
+    def _answer(self) -> None:
+        """Take part in the calls of one iteration of the ranks that still have batches."""
+        if self.broadcast_buffers:
+            self._broadcast(self.module.buffers())
+        self._prepare_buckets()
+        for bucket in self._buckets:
+            bucket.flat.fill(0)
+            self._start(bucket)
+            self._next += 1
+        for bucket in self._buckets:
+            self._settle(bucket)
+        if self.find_unused_parameters or self.static_graph:
+            flags = wrap(np.zeros(len(self._parameters_to_share), np.int32))
+            distributed.all_reduce(flags, ReduceOp.MAX, self.process_group)
 
 
 def __dir__() -> list[str]:
