@@ -32,7 +32,8 @@ those with no real shape have no derivative.
 Outside the support the derivative is 0, as that of the value there. Results for invalid shapes are NaN. Quantiles without a formula have
 derivatives up to the third order, all other methods of any order. Columns: `density` is pdf, logpdf, pmf and logpmf; `mass` cdf, logcdf,
 sf and logsf; `quantile` ppf, isf, median and interval; `moments` mean, var, std and stats. `moment` and `expect`
-differentiate as the density does; `expect` also in tensors that the function closes over.
+differentiate as the density does; `expect` also in tensors that the function closes over. `fit` differentiates in the sample, where
+the likelihood has a smooth maximum.
 
 """
 

@@ -358,6 +358,26 @@ def test_probabilities_of_trials():
     check_call("stats", "poisson_binom", lambda d, p: d(p).expect(lambda k: k**3), p[0], value_rtol=1e-9)
 
 
+def test_fits_of_samples():
+    """SciPy's estimates of these families are as precise as its roots, so its differences have the derivatives."""
+    x = np.array([0.4, 1.9, 0.8, 2.6, 1.1, 3.3, 1.5])
+    for name, settings in (("norm", {}), ("gamma", {"floc": 0}), ("beta", {"floc": 0, "fscale": 5}), ("norm", {"floc": 1.0}), ("gumbel_r", {})):
+        call = lambda d, x: d.fit(x, **settings)  # noqa: E731, B023
+        inputs = wengert.tensor(x, requires_grad=True)
+        found, expected = call(getattr(stats, name), inputs), call(getattr(scipy.stats, name), x)
+        np.testing.assert_allclose([v.item() for v in found], expected, rtol=1e-12)
+        direction = np.cos(np.arange(7.0))
+        for k, value in enumerate(found):
+            if value.requires_grad:
+                (slope,) = wengert.autograd.grad(value, inputs, retain_graph=True)
+                low, high = [call(getattr(scipy.stats, name), x + h * direction)[k] for h in (-1e-3, 1e-3)]
+                assert slope.numpy() @ direction == pytest.approx((high - low) / 2e-3, rel=1e-4), (name, k)
+    with pytest.raises(NotImplementedError, match="no smooth maximum"):
+        stats.expon.fit(wengert.tensor(x, requires_grad=True))
+    with pytest.raises(NotImplementedError, match="moments"):
+        stats.norm.fit(wengert.tensor(x, requires_grad=True), method="MM")
+
+
 def test_ends_of_the_support():
     check_call("stats", "truncexpon", lambda d, b, loc, scale: d.support(b, loc, scale), np.array(0.3), np.array(0.1), np.array(2.0))
     scale = wengert.tensor(2.0, requires_grad=True)

@@ -252,6 +252,8 @@ def test_a_test_of_two_samples_from_their_statistics():
 def test_results_that_are_counted_or_ranked_are_constants():
     """They take tensors that require grad, and do not change with small changes of the sample."""
     x, y, table = _x(9) + 0.3, _x(9), np.array([[3.0, 4.0], [5.0, 2.0]])
+    counts = stats.binned_statistic(wengert.tensor(x, requires_grad=True), wengert.tensor(y, requires_grad=True), "count", 3)
+    np.testing.assert_array_equal(counts.statistic.numpy(), scipy.stats.binned_statistic(x, y, "count", 3).statistic)
     assert stats.rankdata(wengert.tensor([3.0, 1.0, 2.0], requires_grad=True)).tolist() == [3.0, 1.0, 2.0]
     for name in (
         "ansari", "brunnermunzel", "bws_test", "chatterjeexi", "cramervonmises_2samp", "fligner", "kendalltau", "kruskal", "ks_2samp",

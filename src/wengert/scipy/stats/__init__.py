@@ -46,7 +46,7 @@ _module.refuse(
     "It calls functions with arrays: differentiate the statistic.",
     "bootstrap", "monte_carlo_test", "permutation_test", "goodness_of_fit", "sobol_indices", "power",
 )  # fmt: skip
-_module.refuse("Minimise nnlf of the distribution.", "fit", "mvsdist", "bayes_mvs")
+_module.refuse("Use the distribution's method fit.", "fit", "mvsdist", "bayes_mvs")
 _module.refuse("Use boxcox_llf and yeojohnson_llf.", "boxcox_normplot", "yeojohnson_normplot", "ppcc_max", "ppcc_plot")
 _module.refuse(
     "It draws random numbers.", "ortho_group", "random_correlation", "random_table", "special_ortho_group", "uniform_direction",

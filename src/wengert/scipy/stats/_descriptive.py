@@ -11,7 +11,7 @@ from wengert._forks import import_late
 from wengert.array_functions.table import checked_axis, detached, w
 from wengert.array_protocol import _is_differentiated as is_differentiated
 from wengert.scipy._closures import implicit
-from wengert.scipy._frame import operands
+from wengert.scipy._frame import as_results, operands
 from wengert.scipy._parameters import slope_at
 from wengert.scipy.stats._formulas import S
 
@@ -280,7 +280,9 @@ class BinnedStatisticResult(NamedTuple):
 
 
 def binned_statistic(x, values, statistic="mean", bins=10, range=None):
-    """Derivative: in the values. The bins are constants."""
+    """Derivative: in the values. The bins and counts are constants."""
+    if statistic == "count":
+        return as_results(theirs.binned_statistic(detached(x), detached(values), "count", detached(bins), range))
     ways = {
         "mean": w.mean, "sum": w.sum, "min": w.amin, "max": w.amax, "median": lambda v: w.quantile(v, 0.5),
         "std": lambda v: w.std(v, correction=0),

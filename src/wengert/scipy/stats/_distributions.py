@@ -24,7 +24,7 @@ from wengert.array_protocol import _is_differentiated as is_differentiated, _ten
 from wengert.scipy._closures import with_values
 from wengert.scipy._frame import operands
 from wengert.scipy._parameters import log_mass
-from wengert.scipy.stats import _expectations
+from wengert.scipy.stats import _expectations, _fits
 from wengert.scipy.stats._formulas import OURS, THEIRS, S, known
 
 _NEWTON_STEPS = 2
@@ -276,6 +276,13 @@ class Continuous(Distribution):
         theta = list(theta)
         found = -w.sum(self.logpdf(x, *theta[:-2], loc=theta[-2], scale=theta[-1]))
         return found if np.isfinite(detached(found)) else w.where(w.as_tensor(False), found, np.inf)
+
+    def fit(self, data: Any, *args: Any, **kwds: Any) -> Any:
+        """The parameters (*shapes, loc, scale) of the largest likelihood. Derivative: in the sample."""
+        if is_differentiated([data]):
+            return _fits.fit(self, data, args, kwds)
+        found = self.theirs.fit(detached(data), *detached(args), **{name: detached(x) for name, x in kwds.items()})
+        return tuple(map(w.as_tensor, found)) if holds_tensor([data]) else found
 
     def _evaluated(self, method: str, x: Any, args: Any, kwds: Any) -> Any:
         if not holds_tensor((x, *args, *kwds.values())):
