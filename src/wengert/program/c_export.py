@@ -16,7 +16,8 @@ from wengert.kernels.c_source import literal
 from wengert.program import form
 from wengert.program.arrays import computed_in_order, strides_in_order
 from wengert.program.c_code import Source, file_of
-from wengert.program.c_forms import c_type, copy_form, forms_of
+from wengert.program.c_expansions import Check, forms_of
+from wengert.program.c_forms import c_type, copy_form
 from wengert.program.c_numbers import Numbers
 from wengert.program.c_steps import parts_of
 from wengert.program.form import Instruction, Program, Storage, Value
@@ -33,6 +34,8 @@ class Export:
         self.name = name
         self.program = program
         forms = [y for x in instructions for part in _all_parts(x) for y in _forms_of(part)]
+        self.checks = dict.fromkeys(y for y in forms if isinstance(y, Check))
+        forms = [y for y in forms if not isinstance(y, Check)]
         self.outputs: list[tuple[Storage, Value]] = []
         for value in _results(program, instructions):
             target = computed_in_order(-1 - len(self.outputs), value.shape, value.dtype)
@@ -48,6 +51,11 @@ class Export:
             hint = "Hint: call the function again, or write the update in it"
             raise CExportError(f"no C is written for the step of an optimizer: {error}. {hint}") from error
         self.inputs = [s for s in program.storages if s.kind == form.INPUT]
+        self.limits = {check.places.storage: check.limit for check in self.checks if check.places.storage.kind == form.INPUT}
+        for places, limit in self.checks:
+            s = places.storage
+            if not places.is_whole or (s not in self.limits and np.any((_array_of(s) < 0) | (_array_of(s) >= limit))):
+                raise CExportError(f"the classes in {places} are a part of {s}, or are not below {limit}")
         self.state = [s for s in self.source.memory.given if s.kind in (form.TENSOR, form.GRAD, form.CONSTANT)]
         for s in (*self.inputs, *self.state):
             if s.strides != strides_in_order(s.shape, s.dtype) and prod(s.shape) > 1:
@@ -66,6 +74,8 @@ class Export:
         for i, (made, _) in enumerate(self.outputs):
             if made is s:
                 return f"y{i}"
+        if s.number < 0:  # a constant of no recording
+            return f"{self.name}_n{self.state.index(s)}"
         return f"x{s.key}" if s.kind == form.INPUT else f"{self.name}_{s}"
 
     def signature(self) -> str:
@@ -83,7 +93,8 @@ class Export:
         guard = f"{self.name.upper()}_H"
         lines = [f"/* Written by wengert from {self.program.name}. The function has static memory: one thread at a time calls it."]
         for s in (*self.inputs, *[s for s, _ in self.outputs]):
-            lines.append(f" * {self.variable(s)}: {s.dtype}({', '.join(map(str, s.shape))}), in row-major order.")
+            limit = f" Elements are from 0 to {self.limits[s] - 1}. If not, the function does nothing." if s in self.limits else ""
+            lines.append(f" * {self.variable(s)}: {s.dtype}({', '.join(map(str, s.shape))}), in row-major order.{limit}")
         lines += [" */", f"#ifndef {guard}", f"#define {guard}", "#include <stdint.h>", ""]
         for s in self.state:
             if self.is_written(s):
@@ -107,6 +118,9 @@ class Export:
         size = max(-(-self.source.memory.nbytes // 8), 1)
         lines += [f"double {counter}[1] = {{{literal(n, np.dtype(np.float64))}}};" for counter, n in self.numbers.counters.items()]
         lines += [f"static double arena[{size}];", "", f"{self.signature()} {{"]
+        for s, limit in self.limits.items():
+            x = f"{self.variable(s)}[i]"
+            lines.append(f"    for (int i = 0; i < {prod(s.shape)}; i++) if ({x} < 0 || {x} >= {limit}) return;")
         lines += [f"    {counter}[0] += 1.0;" for counter in self.numbers.counters]
         lines += [f"    {known}[0] = ({c_type(s.dtype)})({text});" for s, (known, text) in self.numbers.computed.items()]
         pointers = ["arena", *[f"(void *){self.variable(s)}" for s in self.source.memory.given]]

@@ -91,8 +91,8 @@ class Product(NamedTuple):
     bias: Access | None
 
 
-def forms_of(x: Instruction) -> list[Any] | None:
-    """Return the forms that compute an instruction, one after the other; None if it has none."""
+def forms_of_one(x: Instruction) -> list[Any] | None:
+    """Return the forms that compute an instruction, one after the other; None if it has none. c_expansions.py knows more."""
     values = [v for v in (*x.inputs, *x.outputs) if isinstance(v, Value)]
     if any(not _is_plain_memory(v) for v in values) or not all(v.shape == () or prod(v.shape) for v in values):
         return None

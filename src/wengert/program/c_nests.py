@@ -17,7 +17,16 @@ from wengert.program.c_text import Body, collapsed, expression, helper_of
 
 
 def write_cells(body: Body, forms: list[Cell]) -> None:
-    """Write the loops of pointwise forms."""
+    """Write the loops of pointwise forms, but those whose results nothing reads."""
+    needed: list[Cell] = []
+    read: set[Access] = set()
+    for x in reversed(forms):
+        if x.out.storage not in body.memory.registers or x.out in read:
+            needed.append(x)
+            read.update(accesses_read(x))
+    forms = needed[::-1]
+    if not forms:
+        return
     accesses = dict.fromkeys([y for x in forms for y in (*accesses_read(x), x.out) if y.storage not in body.memory.registers])
     sizes, strides = collapsed(forms[0].shape, accesses)
     counters = [f"i{d}" for d in range(len(sizes))]

@@ -11,7 +11,8 @@ from wengert.kernels.memory import address_of
 from wengert.program import form
 from wengert.program.arrays import aligned
 from wengert.program.c_code import Source, file_of
-from wengert.program.c_forms import forms_of, is_large
+from wengert.program.c_expansions import WITH_SUMS, Check, forms_of
+from wengert.program.c_forms import is_large
 from wengert.program.c_library import Build
 from wengert.program.form import Instruction, Storage, Value, values_read
 
@@ -19,6 +20,7 @@ NAME = "wengert_run"
 _FEWEST = 2  # instructions that are worth a C function
 _WORTH = 8  # instructions with C forms that are worth a C compiler's time
 _LARGEST = 1 << 17  # bytes of an array, where kernels have several threads
+_LARGEST_ROWS = 1 << 15  # bytes of an array whose rows the runner's kernels read once, where C has several loops
 _LARGEST_ALONE = 1 << 26  # where they have one: Ctrl-C waits for the end of a C function
 
 
@@ -55,6 +57,7 @@ class Conversion:
         self._kept = kept
         self._parts: list[tuple[list[Instruction], Source | None, str]] = []
         self._forms: list[list[Any] | None] = []  # of each instruction
+        self._checks: list[Check] = []
         self._only_if_worth = only_if_worth
         self._work = self._write()
         self._build: Build | None = None
@@ -68,7 +71,9 @@ class Conversion:
     def _write(self) -> Iterator[None]:
         """Find the forms, write the source, and start the compiler, in small steps."""
         for i, x in enumerate(self._instructions):
-            self._forms.append(_forms_of_parts(x))
+            forms = _forms_of_parts(x)
+            self._checks += [y for y in forms or () if isinstance(y, Check)]
+            self._forms.append(None if forms is None else [y for y in forms if not isinstance(y, Check)])
             if i % 16 == 0:
                 yield
         self.is_worth = self._gains()
@@ -113,7 +118,7 @@ class Conversion:
         for _ in self._work:
             pass
         library: Any = None if self._build is None else self._build.wait()
-        found: list[Instruction] = []
+        found = [Instruction(form.CHECK, "check", (v,), (), {"limit": limit}) for v, limit in dict.fromkeys(self._checks)]
         for run, source, name in self._parts:
             found += run if source is None else [_instruction(source, run, library[name])]
         return found
@@ -123,6 +128,8 @@ def _forms_of_parts(x: Instruction) -> list[Any] | None:
     """Return the forms of all instructions that one stands for; None if one of them has no form, or the runner does it better."""
     found: list[Any] = []
     for part in parts_of(x):
+        if part.name in WITH_SUMS and part.inputs[0].storage.nbytes > _LARGEST_ROWS:
+            return None
         more = forms_of(part)
         if more is None or any(map(is_large, more)):
             return None

@@ -21,7 +21,7 @@ from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase
 from wengert.dtypes import get_default_dtype
 from wengert.program.arrays import layout_of
-from wengert.program.execution import Executable, Mismatch, executable_in_c, existing_of
+from wengert.program.execution import Executable, Mismatch, OutsideIndex, executable_in_c, existing_of
 from wengert.program.files import ProgramFileError, dumps
 from wengert.program.form import INPUT, TENSOR, Program, Value
 from wengert.program.graph_node import GraphCall
@@ -60,6 +60,7 @@ class Recording:
         self.recorded = program  # its instructions are other ones when it is executable
         self._make = make
         self._executable: Executable | None = None
+        self._in_runner: Executable | None = None  # without C functions, for indices that these do not take
         self.surroundings = surroundings
         self.key = key
         self.numbers = numbers
@@ -107,6 +108,10 @@ class Recording:
             raise Mismatch("the recording is running")
         try:
             return self.executable.run(tensors, numbers)
+        except OutsideIndex:
+            if self._in_runner is None:
+                self._in_runner = Executable(self.recorded, False, self.recorded.instructions)
+            return self._in_runner.run(tensors, numbers)
         finally:
             self._lock.release()
 

@@ -33,6 +33,10 @@ class Mismatch(Exception):
     """The program does not fit this call: a tensor, a gradient or a condition is not as it was."""
 
 
+class OutsideIndex(Mismatch):
+    """An index is not within what C functions may read. The program fits, and runs without them."""
+
+
 _STOPPED, _WRITTEN = "The compiled function stopped in the middle", "tensors that it writes may hold new values."
 
 
@@ -288,6 +292,11 @@ class Executable(Steps):
         if type(value)(self.slots[number].item()) != value:
             raise Mismatch("a condition")
 
+    def _check(self, limit: int, number: int) -> None:
+        index = self.slots[number]
+        if index.view(f"u{index.itemsize}").max() >= limit:  # negative ones are the largest
+            raise OutsideIndex("an index")
+
     def _copy(self, source: int, target: int) -> None:
         self.slots[target][...] = self.slots[source]
 
@@ -303,8 +312,8 @@ class Executable(Steps):
 
 _STEPS: dict[str, Callable[..., None]] = {
     form.MAKE: Executable._make, form.INTO: Executable._into, form.WRITE: Executable._write, form.HOST: Executable._host,
-    form.GUARD: Executable._guard, form.COPY: Executable._copy, form.C: Executable._run_c, "reset": Executable._reset,
-    "begin_writing": Executable._begin_writing,
+    form.CHECK: Executable._check, form.GUARD: Executable._guard, form.COPY: Executable._copy, form.C: Executable._run_c,
+    "reset": Executable._reset, "begin_writing": Executable._begin_writing,
 }  # fmt: skip
 
 

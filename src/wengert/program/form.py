@@ -121,6 +121,7 @@ COPY = "copy"  # it copies its input into new memory
 UPDATE = "update"  # `function`, a program of ops/program.py, changes its inputs `outputs` in place: the step of an optimizer
 HOST = "host"  # `function` is called with the tensors `inputs`: it draws random numbers, or is the step of an optimizer
 SET_GRAD = "set_grad"  # .grad of the tensor `function`, or of the argument with this number, becomes the input, or None
+CHECK = "check"  # C functions run only if the elements of the input are at least 0 and below `params["limit"]`
 GUARD = "guard"  # the program fits only if the input, as a number, is `params["value"]`
 
 

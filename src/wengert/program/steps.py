@@ -124,6 +124,8 @@ class Steps:
             self.steps.append(("write", x.function, inputs, self._bound(x.params), outputs))
         elif x.kind == form.HOST:
             self.steps.append(("host", x.function, inputs, self._bound(x.params), outputs))
+        elif x.kind == form.CHECK:
+            self.steps.append((form.CHECK, x.params["limit"], inputs[0]))
         elif x.kind == form.GUARD:
             self.steps.append(("guard", x.params["value"], inputs[0]))
         elif x.kind == form.SET_GRAD:
