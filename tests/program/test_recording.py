@@ -11,6 +11,7 @@ import pytest
 
 import wengert as torch
 from wengert.core.recorder import hold_calls, watch_calls
+from wengert.program.recording import Recorder
 
 
 def test_large_values_are_given_back_while_a_function_is_recorded():
@@ -65,6 +66,27 @@ def test_a_function_runs_eagerly_while_another_profiler_watches():
     profiler = cProfile.Profile()
     assert profiler.runcall(fn, torch.ones(2)).tolist() == [3.0, 3.0]
     assert fn(torch.ones(2)).tolist() == [3.0, 3.0] and len(fn.recordings) == 1
+
+
+def test_recording_is_told_of_few_calls(monkeypatch):
+    told = []
+    original = Recorder.profile
+
+    def profile(self, frame, event, argument):
+        told.append(event)
+        return original(self, frame, event, argument)
+
+    def fn(x):
+        y = x
+        for _ in range(50):
+            y = y * x + 1
+        return torch.autograd.grad(y.sum(), x)[0]
+
+    x = torch.ones(2, requires_grad=True)
+    torch.compile(fn, fullgraph=True)(x)  # the codes of the package are known from now on
+    monkeypatch.setattr(Recorder, "profile", profile)
+    torch.compile(fn, fullgraph=True)(x)
+    assert 0 < len(told) < 50
 
 
 def outer(x):

@@ -23,8 +23,10 @@ _FEWEST, _MOST = 4, 256  # products that become one
 
 def join_products(program: Program, instructions: list[Instruction], kept: set[Storage]) -> list[Instruction]:
     """Return the instructions, with one product in place of several. kept: storages that something outside reads."""
+    if native is None:  # there are no kernels to choose
+        return instructions
     kept = kept | {v.storage for x in instructions if x.kind == form.SET_GRAD for v in values_read(x)}
-    product = (native.find("vector_product"), ()) if native is not None else None
+    product = native.find("vector_product"), ()
     many = [x for x in instructions if x.reorders and x.kind == form.MAKE and kernel_of(x) == product]
     while len(many) >= _FEWEST:
         joined = _join_once(program, instructions, kept, {id(x) for x in many})
