@@ -9,6 +9,7 @@
 #   make test-fast   what `make test` runs, without its slow tests, for the minutes between two edits
 #   make check       lint, types, layers, generated files
 #   make bench       install, and print the benchmarks beside torch
+#   make bench-cuda  install, and print benchmarks on a GPU, with CuPy, beside torch.cuda
 #   make bench-compiled  install, and print the benchmarks of wengert.compile beside jax.jit, and write their table in docs/compile.md
 #   make record      what `make bench` prints, with its numbers kept in benchmarks/record.json, for pages: on an idle machine
 #   make inplace     compile the core next to its sources, for work with PYTHONPATH=src
@@ -45,7 +46,7 @@ sources := $(wildcard pyproject.toml tools/build_backend.py meson.build meson.op
 	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build \
 	-o -path '*/page/*.*')
 
-.PHONY: demo docs test test-all test-pure test-cuda test-fast check bench bench-compiled record inplace generate fuzz parity-table oracle browser \
+.PHONY: demo docs test test-all test-pure test-cuda test-fast check bench bench-cuda bench-compiled record inplace generate fuzz parity-table oracle browser \
 	compilers emulate sanitize release-check clean
 
 demo: $(stamps)/extra-examples
@@ -79,6 +80,9 @@ check: $(stamps)/extra-dev
 
 bench: $(stamps)/extra-bench oracle
 	$(python) benchmarks/run.py $(ARGS)
+
+bench-cuda: $(stamps)/extra-bench
+	$(python) benchmarks/cuda.py $(ARGS)
 
 bench-compiled: $(stamps)/extra-bench
 	$(python) -m pip install --quiet jax

@@ -88,7 +88,7 @@ def prepare_recurrent_network(torch: ModuleType) -> Program:
         for p in parameters:
             p.grad = None
         total.backward()
-        return recurrent.grad.numpy()
+        return recurrent.grad.cpu().numpy()
 
     return program
 
@@ -137,7 +137,7 @@ def prepare_attention(torch: ModuleType) -> Program:
         for p in parameters:
             p.grad = None
         (out * out).mean().backward()
-        return weights[0].grad.numpy()
+        return weights[0].grad.cpu().numpy()
 
     return program
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import standin
 import wengert
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
@@ -205,3 +206,21 @@ def test_run_beside_torch_prints_ratios(tmp_path):
 def test_bad_options_are_refused(options, message):
     done = run_benchmarks(*options, without_torch=True)
     assert done.returncode == 2 and message in done.stderr
+
+
+def test_benchmarks_of_a_gpu_say_that_there_is_none():
+    done = subprocess.run([sys.executable, str(FOLDER / "cuda.py")], capture_output=True, text=True, check=False)
+    if wengert.cuda.is_available():
+        pytest.skip("there is a GPU: make bench-cuda")
+    assert done.returncode == 1 and "bench-cuda needs a GPU and CuPy, and found none" in done.stderr
+
+
+@pytest.mark.slow
+def test_cases_of_a_gpu_compute_there_what_they_compute_in_main_memory(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    cuda = pytest.importorskip("cuda")
+    cases = {title: prepare for title, prepare in cuda.CASES.items() if "1024" not in title and "10,000,000" not in title}
+    for title, prepare in cases.items():
+        expected = prepare(wengert)()
+        with standin.in_use(), wengert.device("cuda"):
+            np.testing.assert_allclose(prepare(wengert)(), expected, rtol=1e-3, atol=1e-5, err_msg=title)
