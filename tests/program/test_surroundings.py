@@ -218,3 +218,170 @@ def test_a_container_that_was_empty_is_seen_to_be_filled(container, fill):
     for _ in range(3):
         assert compiled(torch.ones(1)).item() == 5.0
     assert not compiled.refusals
+
+
+# -- what a function is given, and what it changes ---------------------------------------------------------------------
+
+
+class Settings:
+    def __init__(self):
+        self.k = 2.0
+
+
+GIVEN = {
+    "an object": lambda: (Settings(), lambda t, x: t * x.k, lambda x: setattr(x, "k", 5.0)),
+    "a function": lambda: ((lambda t: t * FACTOR), lambda t, f: f(t), lambda f: change_global()),
+    "an array": lambda: (np.array([2.0]), lambda t, x: t * float(x[0]), lambda x: x.__setitem__(0, 5.0)),
+    "a dict": lambda: ({"k": 2.0}, lambda t, x: t * x["k"], lambda x: x.__setitem__("k", 5.0)),
+    "a module": lambda: (torch.nn.Linear(2, 2), lambda t, m: m(t).detach(), lambda m: setattr(m, "bias", torch.nn.Parameter(torch.ones(2)))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_a_change_of_an_argument_is_seen(name):
+    given, function, change = GIVEN[name]()
+    compiled = torch.compile(function, fullgraph=True)
+    t = torch.tensor([1.0, -2.0])
+    for _ in range(3):
+        assert torch.equal(compiled(t, given), function(t, given))
+    assert compiled.recordings[0].runs == 2
+    change(given)
+    for _ in range(3):
+        assert torch.equal(compiled(t, given), function(t, given))
+
+
+def append(t, log):
+    log.append(1)
+    return t * 2
+
+
+def count(t, counts):
+    counts["calls"] = counts.get("calls", 0) + 1
+    return t * 2
+
+
+@pytest.mark.filterwarnings("ignore:.* runs eagerly from now on:RuntimeWarning")
+@pytest.mark.parametrize(("function", "given", "expected"), [(append, [], [1] * 4), (count, {}, {"calls": 4})])
+def test_a_function_that_changes_an_argument_runs_eagerly(function, given, expected):
+    compiled = torch.compile(function)
+    for _ in range(4):
+        compiled(torch.ones(2), given)
+    assert given == expected
+
+
+def with_weight(function):
+    weight = torch.tensor([1.0, 2.0], requires_grad=True)
+    return torch.compile(lambda x: function(weight, x)), weight
+
+
+def gradient_of_product(weight, x):
+    weight.grad = None
+    (weight * x).sum().backward()
+    return x * 1
+
+
+def test_hooks_that_come_and_go_are_seen():
+    compiled, weight = with_weight(gradient_of_product)
+    x = torch.tensor([1.0, 3.0])
+    for _ in range(3):
+        compiled(x)
+        assert weight.grad.tolist() == [1.0, 3.0]
+    handle = weight.register_hook(lambda g: g * 10)
+    for _ in range(3):
+        compiled(x)
+        assert weight.grad.tolist() == [10.0, 30.0]
+    second = weight.register_hook(lambda g: g + 1)
+    compiled(x)
+    assert weight.grad.tolist() == [11.0, 31.0]
+    second.remove()
+    handle.remove()
+    for _ in range(3):
+        compiled(x)
+        assert weight.grad.tolist() == [1.0, 3.0]
+
+
+@pytest.mark.filterwarnings("ignore:.* runs eagerly from now on:RuntimeWarning")
+def test_hooks_after_accumulation_that_are_added_later_run():
+    compiled, weight = with_weight(gradient_of_product)
+    x = torch.tensor([1.0, 3.0])
+    for _ in range(3):
+        compiled(x)
+    seen = []
+    weight.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.tolist()))
+    for _ in range(3):
+        compiled(x)
+    assert seen == [[1.0, 3.0]] * 3
+
+
+@pytest.mark.filterwarnings("ignore:.* runs eagerly from now on:RuntimeWarning")
+def test_a_function_that_sets_hooks_runs_eagerly():
+    def fn(weight, x):
+        weight.register_hook(lambda g: g * 2)
+        return x * 1
+
+    compiled, weight = with_weight(fn)
+    for _ in range(3):
+        compiled(torch.ones(2))
+    (weight * 1).sum().backward()
+    assert weight.grad.tolist() == [8.0, 8.0]
+
+
+@pytest.mark.filterwarnings("ignore:.* runs eagerly from now on:RuntimeWarning")
+def test_a_backward_pass_through_the_history_of_an_argument_runs_eagerly():
+    def fn(x):
+        x.sum().backward()
+        return x.detach() * 2
+
+    compiled = torch.compile(fn)
+    for factor in (3.0, 3.0, 5.0, 3.0):
+        weight = torch.ones(2, requires_grad=True)
+        compiled(weight * factor)
+        assert weight.grad.tolist() == [factor, factor]
+
+
+@pytest.mark.filterwarnings("ignore:.* runs eagerly from now on:RuntimeWarning")
+def test_gradients_that_are_kept_by_arguments_with_a_history():
+    def fn(x):
+        x.retain_grad()
+        (x * x).sum().backward()
+        return x.grad.detach() * 1
+
+    compiled = torch.compile(fn)
+    for factor in (3.0, 3.0, 5.0):
+        x = torch.ones(2, requires_grad=True) * factor
+        compiled(x)
+        assert x.grad.tolist() == [2 * factor] * 2
+
+
+@pytest.mark.filterwarnings("ignore:.* runs eagerly from now on:RuntimeWarning")
+def test_a_number_of_numpy_that_is_computed_is_no_constant():
+    @torch.compile
+    def fn(x):
+        return x * np.float64(np.asarray(x.numpy()).sum())
+
+    for factor in (1.0, 1.0, 2.0):
+        assert fn(torch.ones(2) * factor).tolist() == [2 * factor**2] * 2
+
+
+def test_writes_through_data_are_not_counted():
+    def fn(x):
+        x.data.add_(1)
+        y = x * 2
+        y.add_(1)
+        return y
+
+    compiled = torch.compile(fn, fullgraph=True)
+    for _ in range(3):
+        x = torch.zeros(2)
+        y = compiled(x)
+        assert (x._version, x.tolist(), y._version, y.tolist()) == (0, [1.0, 1.0], 1, [3.0, 3.0])
+
+
+@pytest.mark.filterwarnings("ignore:.* runs eagerly from now on:RuntimeWarning")
+def test_tensors_made_in_inference_mode_stay_so():
+    def fn(x):
+        with torch.inference_mode():
+            return x * 2
+
+    compiled = torch.compile(fn)
+    assert all(compiled(torch.ones(2)).is_inference() for _ in range(3))

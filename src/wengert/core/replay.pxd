@@ -26,3 +26,5 @@ cpdef count_writes(list owners, list inputs, list counts)
 cpdef object wrapped(list slots, object number, dict made)
 @cython.locals(i=Py_ssize_t, tensor=TensorBase)
 cpdef set_grads(list leaves, list inputs, list numbers, list slots, dict made)
+@cython.locals(i=Py_ssize_t, tensor=TensorBase)
+cpdef bint have_hooks(list leaves, list inputs) except -1

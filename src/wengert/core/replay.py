@@ -96,6 +96,15 @@ def have_grads(leaves: list[Any], inputs: list[Any], are_none: list[bool]) -> bo
     return True
 
 
+def have_hooks(leaves: list[Any], inputs: list[Any]) -> bool:
+    """Whether one of the leaves may have hooks. leaves: see leaf_of."""
+    for i in range(len(leaves)):
+        tensor = leaf_of(leaves[i], inputs)
+        if tensor._leaf_hooks is not None or tensor._post_hooks is not None:
+            return True
+    return False
+
+
 def count_writes(owners: list[Any], inputs: list[Any], counts: list[int]) -> None:
     """Add to the versions of tensors."""
     for i in range(len(owners)):

@@ -48,6 +48,7 @@ class ArrayRecorder:
     _by_root: dict[int, list[tuple[Storage, int, int, int]]]
     _values: dict[int, tuple[Any, Value]]
     _alive: list[Any]
+    _first_node: int
 
     def __init__(self) -> None:
         self._rules_began: tuple[int, int] | None = None  # numbers of instructions and storages before the rules of a node
@@ -56,6 +57,9 @@ class ArrayRecorder:
 
     def _check_rules(self, node: Any, results: Any, cotangents: Any) -> None:
         """Record the rules of a node as one instruction if they have done something that cannot be recorded. """
+        if self.refusal is None and node._sequence_nr() < self._first_node:
+            self.refuse("a backward pass goes through the history of a tensor that exists before the call")
+            return
         refusal = self.refusal
         if refusal is None or self._rules_began is None:
             return

@@ -11,8 +11,6 @@ from functools import partial, update_wrapper
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
-
 from wengert import errors
 from wengert.core.modes import NO_GRAD, PROFILE, flags, observed, state
 from wengert.core.replay import fits
@@ -150,9 +148,12 @@ class Recording:
             leaves[:] = self.run(inputs, numbers)
             return [x for x, is_new in zip(leaves, graph.is_new, strict=True) if is_new]
 
-        made = iter(graph.apply(tensors, numbers, run))
-        outputs = zip(self.recorded.outputs, leaves, graph.is_new, strict=True)
-        return [next(made) if is_new else existing_of(x, leaf, tensors) for x, leaf, is_new in outputs]
+        tensors_made = iter(graph.apply(tensors, numbers, run))
+        made: dict[int, Any] = {}  # by the id of the output
+        for x, leaf, is_new in zip(self.recorded.outputs, leaves, graph.is_new, strict=True):
+            if id(x) not in made:
+                made[id(x)] = next(tensors_made) if is_new else existing_of(x, leaf, tensors)
+        return [made[id(x)] for x in self.recorded.outputs]
 
 
 class Compiled:
@@ -255,9 +256,9 @@ class Compiled:
             _recorder_thread = get_ident()
             try:
                 tensors = [x for x in given if isinstance(x, TensorBase)]
+                objects = [x for x in given if not isinstance(x, TensorBase)]
                 have_changed = self._have_changed(kind, numbers)
-                surroundings = Surroundings(self.function, self._varying if have_changed else None)
-                surroundings.numbers.update([id(x) for x in given if isinstance(x, np.generic)])
+                surroundings = Surroundings(self.function, self._varying if have_changed else None, objects)
                 name = getattr(self.function, "__qualname__", "function")
                 recorder: Recorder | None = None
                 if have_changed:
@@ -268,13 +269,15 @@ class Compiled:
                         if not recorder.may_run_again():
                             raise
                         self._numbers_fail = True  # it may ask for type(number)
-                        recorder, surroundings = None, Surroundings(self.function)
+                        recorder, surroundings = None, Surroundings(self.function, None, objects)
                 if recorder is None:
                     recorder = Recorder(name, tensors, surroundings)
                     result = record(recorder, self.function, args, kwargs)
                 recorder_problem: Refusal | None = None
                 try:
                     changed = surroundings.changed()
+                    if not _is_as_given(args, kwargs, given, arguments):
+                        changed = "a container among its arguments"
                     if surroundings.unknown is not None:
                         recorder.refuse(f"it reaches {surroundings.unknown}, and a change of it would not be seen")
                     elif changed is not None:
@@ -358,8 +361,10 @@ class Compiled:
 
         program = recording.recorded
         reached = [s.key for s in program.storages if s.kind == TENSOR and s.key._requires_grad]
-        is_new = [isinstance(x, Value) or x[0] == "graph" for x in program.outputs]
-        needs_grad = [not isinstance(x, Value) for x, new in zip(program.outputs, is_new, strict=True) if new]
+        first = {id(x): i for i, x in reversed(list(enumerate(program.outputs)))}  # a tensor may be there twice
+        is_new = [isinstance(x, Value) or x[0] in ("graph", "written") for x in program.outputs]
+        is_new = [new and first[id(x)] == i for i, (x, new) in enumerate(zip(program.outputs, is_new, strict=True))]
+        needs_grad = [not isinstance(x, Value) and x[0] == "graph" for x, new in zip(program.outputs, is_new, strict=True) if new]
         make = partial(Compiled, fullgraph=self.fullgraph, exact=self.exact, backend=self.backend)
         return GraphCall(call, len(places), reached, make, is_new, needs_grad)
 
@@ -457,6 +462,12 @@ def _unflatten(leaves: list[Any], structure: Any) -> tuple[Any, dict[str, Any]]:
 def _are_same(a: list[Any], b: list[Any]) -> bool:
     """Whether numbers of the same types are the same."""
     return all(x is y or repr(x) == repr(y) for x, y in zip(a, b, strict=True))
+
+
+def _is_as_given(args: Any, kwargs: Any, given: list[Any], structure: Any) -> bool:
+    """Whether the containers among the arguments hold what they held."""
+    leaves, found = _flatten(args, kwargs)
+    return found == structure and len(leaves) == len(given) and all(x is y for x, y in zip(leaves, given, strict=True))
 
 
 class _Same:

@@ -15,8 +15,20 @@ import numpy as np
 from wengert.core.modes import PROFILE, observed, quiet_enter, quiet_exit
 from wengert.core.op import Op
 from wengert.core.recorder import RANGE, begin_range, end_range
-from wengert.core.replay import GRAD, INPUT, TENSOR, count_writes, first_moved, have_grads, leaf_of, owner_of, set_grads, wrapped
-from wengert.core.tensor import TensorBase, wrap
+from wengert.core.replay import (
+    GRAD,
+    INPUT,
+    TENSOR,
+    count_writes,
+    first_moved,
+    have_grads,
+    have_hooks,
+    leaf_of,
+    owner_of,
+    set_grads,
+    wrapped,
+)
+from wengert.core.tensor import TensorBase, counter_of, wrap
 from wengert.core.views import write_array
 from wengert.generator import default_generator
 from wengert.kernels import native
@@ -24,7 +36,7 @@ from wengert.kernels.memory import bounds_of
 from wengert.program import form
 from wengert.program.arrays import constant, new_memory
 from wengert.program.descent import join_steps
-from wengert.program.form import Instruction, Program, Storage, Value, may_draw, replaced
+from wengert.program.form import Instruction, Program, Storage, Value, hooks_of, may_draw, replaced
 from wengert.program.passes import optimized, storages_kept
 from wengert.program.steps import Slot, Steps
 
@@ -60,6 +72,8 @@ class Executable(Steps):
         self._plain: list[int] | None = None
         if all(isinstance(x, Value) for x in program.outputs):
             self._plain = [self._copied.get(self.slot(x), int(self.slot(x))) for x in program.outputs]
+        self._hooked = [leaf for leaf, _ in program.hooks]
+        self._has_hooks = any(any(hooks) for _, hooks in program.hooks)
         self._guarded = [state.leaf for state in program.grads]
         self._were_none = [state.is_none for state in program.grads]
         self._backs_up = self._can_stop_after_writes()
@@ -79,6 +93,9 @@ class Executable(Steps):
         """Fill the slots of external memory. Raises Mismatch, with nothing changed, if a tensor is not as it was."""
         if not have_grads(self._guarded, inputs, self._were_none):
             raise Mismatch("the gradient of a tensor")
+        if self._has_hooks or have_hooks(self._hooked, inputs):
+            if any(hooks_of(leaf_of(leaf, inputs)) != hooks for leaf, hooks in self.program.hooks):
+                raise Mismatch("the hooks of a tensor")
         i = first_moved(self._owners, inputs, self._arrays, 0)
         if i < 0:
             return
@@ -214,6 +231,10 @@ class Executable(Steps):
             return reduce(_applied, x.steps, self._tensor(self.slot(x.root), made))
         if kind == "graph":
             return self._tensor(self.slot(what), made)
+        if kind == "written":
+            tensor = self._tensor(self.slot(what), made)
+            counter_of(tensor).value = x[2]
+            return tensor
         if kind == "freed":
             tensor = self._tensor(self.slot(what), made)
             tensor._requires_grad, tensor._grad_fn, tensor._output_nr = True, x.node, x.output_nr

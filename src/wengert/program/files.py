@@ -155,6 +155,8 @@ class _Writer:
         kind, what = x[:2]
         if kind in ("graph", "freed"):
             raise ProgramFileError("a program whose result requires grad cannot be saved. Hint: record it under wengert.no_grad()")
+        if kind == "written":
+            return ["value", self.leaf_of(what, numbers)]
         if kind == "view":
             raise ProgramFileError("a program whose result is a view of another tensor cannot be saved. Hint: return a copy")
         return [kind, numbers[what] if kind == "same" else self.leaf_of(what, numbers)]

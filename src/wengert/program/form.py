@@ -233,6 +233,11 @@ def _text(x: Any) -> str:
     return repr(x) if known else f"<{type(x).__name__}>"
 
 
+def hooks_of(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return the hooks of a leaf: those on its gradient, and those that run after its gradient is accumulated."""
+    return tuple((x._leaf_hooks or {}).values()), tuple((x._post_hooks or {}).values())
+
+
 class GradState(NamedTuple):
     """What .grad of a leaf must be before the program runs: None if `is_none`, else a tensor.
 
@@ -264,9 +269,10 @@ class Freed(NamedTuple):
 class Program:
     """Instructions in the order in which they run, and the function's result.
 
-    outputs: the leaves of the result: values, ("leaf", value) for a leaf that requires grad, ("graph", value) for a value with a
-    history, a View, Freed, ("same", storage) for a tensor that exists before the program runs, ("item", value) for a number,
-    ("number", place) for a number that follows from the given ones, or ("object", x).
+    outputs: the leaves of the result: values, ("written", value, version) for one that has been written, ("leaf", value) for a leaf
+    that requires grad, ("graph", value) for a value with a history, a View, Freed, ("same", storage) for a tensor that exists
+    before the program runs, ("item", value) for a number, ("number", place) for
+    a number that follows from the given ones, or ("object", x).
     structure: the tree that they are leaves of.
     arithmetic: what it computes of Python numbers that it is given, an Arithmetic of numbers.py, or None."""
 
@@ -278,6 +284,7 @@ class Program:
         self.structure: Any = None
         self.arithmetic: Any = None
         self.grads: list[GradState] = []
+        self.hooks: list[tuple[Any, Any]] = []  # leaves that get gradients, as in GradState, and what hooks_of tells of them
         self.updates: list[tuple[Any, list[list[Scalar]]]] = []  # steps of optimizers, and their numbers, batch by batch
 
     def boxes(self) -> list[tuple[str, list[str], str, bool, list[int]]]:

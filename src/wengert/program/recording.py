@@ -25,7 +25,7 @@ import numpy as np
 from wengert.backends.selection import device_name
 from wengert.core import recorded_passes
 from wengert.core.engine import evaluate_node, start
-from wengert.core.node import AccumulateGrad, find_position
+from wengert.core.node import AccumulateGrad, find_position, next_sequence_nr
 from wengert.core.recorder import evaluate_each, hold_calls, set_program_recorder, watch_calls
 from wengert.core.saved import INPUT, SavedTensor
 from wengert.core.tensor import TensorBase, wrap
@@ -38,9 +38,9 @@ from wengert.program import form, origins
 from wengert.program.array_calls import has_only_rules
 from wengert.program.array_recording import ArrayRecorder
 from wengert.program.arrays import extent_of
-from wengert.program.form import Instruction, Program, Scalar, Storage, Value, replaced
+from wengert.program.form import Instruction, Program, Scalar, Storage, Value, hooks_of, replaced
 from wengert.program.origins import root_of
-from wengert.program.results import Refusal, Results
+from wengert.program.results import Refusal, Results, marks_of
 from wengert.program.surroundings import Surroundings, is_optimizer
 from wengert.program.updates import update_of
 
@@ -81,7 +81,10 @@ class Recorder(ArrayRecorder, Results):
         self._numbers = surroundings.numbers
         self._leaf_keys: dict[int, Any] = {}  # the leaf itself, or its number among the arguments
         self._external: dict[int, tuple[TensorBase, Any, bool, Any]] = {}  # with array, requires_grad, grad_fn, by the id
+        self._marks: dict[int, Any] = {}  # what marks_of tells of tensors outside before the run, by the id
+        self._first_node = next_sequence_nr()  # nodes that the run makes have a higher number
         self._items: dict[int, tuple[Any, Value]] = {}  # numbers that are results only, by the id
+        self._owners: dict[Storage, TensorBase] = {}  # tensors outside, by the storage of their memory
         self._values: dict[int, tuple[Any, Value]] = {}  # arrays and their values, by the array's id
         self.kinds = dict(_package_kinds)  # of codes, by their id, for watch_calls: codes are slow to hash
         self._lines: dict[tuple[int, int], str] = {}  # by the id of a code of the user's, and the offset of an instruction
@@ -97,6 +100,7 @@ class Recorder(ArrayRecorder, Results):
         self._versions_of(x)
         if kind != form.GRAD:
             self._external[id(x)] = (x, x._array, x._requires_grad, x._grad_fn)
+            self._marks[id(x)] = marks_of(x)
             if x._requires_grad and x._grad_fn is None:
                 self._grads[id(x)] = (x, x._grad)
                 self._first_grads[id(x)] = x._grad
@@ -200,7 +204,7 @@ class Recorder(ArrayRecorder, Results):
                 if x._view is not None and x._view.physical is not None:
                     raise Refusal("a conjugate or negative view is used")
                 if x._array.dtype.isnative and x._array.dtype.names is None:
-                    self._new_storage(kind, key, x._array)
+                    self._owners[self._new_storage(kind, key, x._array)] = x
                     return
         is_uniform = array.size == 0 or ((root.size == 1 or not any(array.strides)) and array.flat[0] in (0, 1))
         if is_uniform and array.dtype.kind in "fc":
@@ -372,7 +376,9 @@ class Recorder(ArrayRecorder, Results):
 
     def _count_write(self, target: TensorBase, value: Value) -> None:
         self._versions_of(target)
-        value.storage.writes += 1
+        owner = self._owners.get(value.storage)
+        if owner is None or owner._counter is target._counter:  # else it was cut off, as by .data
+            value.storage.writes += 1
 
     # -- backward passes ---------------------------------------------------------------------------------------------------
 
@@ -407,6 +413,8 @@ class Recorder(ArrayRecorder, Results):
     def _evaluate(self, task: Any, node: Any, buffer: Any) -> None:
         """Evaluate a node. If it is a leaf's, record what was added into .grad."""
         before = node._variable._grad if isinstance(node, AccumulateGrad) else None
+        if isinstance(node, AccumulateGrad) and id(node._variable) in self._leaf_keys:
+            self._hooked.setdefault(id(node._variable), (self._leaf_keys[id(node._variable)], hooks_of(node._variable)))
         self._rules_began = None
         if self.refusal is None and buffer.needed and has_only_rules(node, buffer):
             task.settle(node, buffer)

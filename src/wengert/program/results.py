@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 from weakref import ref
 
 import numpy as np
 
 from wengert.core.modes import grad_enabled, set_recording
-from wengert.core.tensor import TensorBase
+from wengert.core.tensor import IS_DUAL, IS_INFERENCE, IS_RESHAPED, IS_VOLATILE, RETAINS_GRAD, TensorBase
 from wengert.program import form
-from wengert.program.form import Freed, GradState, Program, Value, View, may_draw, storages_written
+from wengert.program.form import Freed, GradState, Program, Value, View, hooks_of, may_draw, storages_written
 from wengert.program.origins import root_of
 
 Step = Callable[[Any], Any]
@@ -47,6 +47,7 @@ class Results:
     _leaf_keys: dict[int, Any]
     _known: dict[int, Any]
     _alive: list[Any]
+    _marks: dict[int, Any]
     _items: dict[int, tuple[Any, Value]]
     settle_grads: Callable[[], None]
     operand: Callable[[Any], Any]
@@ -55,6 +56,7 @@ class Results:
     _check_version: Callable[[TensorBase], None]
 
     def __init__(self) -> None:
+        self._hooked: dict[int, tuple[Any, Any]] = {}  # leaves outside that get gradients, with their hooks, by their id
         self._outside: dict[int, TensorBase] = {}  # tensors that exist before the call, and after it
         # Views by their id, with the tensor that they look at, and the steps that make them of it.
         self._views: dict[int, tuple[ref[TensorBase], ref[TensorBase], tuple[Step, ...]]] = {}
@@ -104,6 +106,8 @@ class Results:
             self._check_version(x)
             if x._array is not array or x._requires_grad != requires_grad or x._grad_fn is not grad_fn:
                 raise Refusal("the function changes the memory, the history or requires_grad of a tensor that it was given")
+            if marks_of(x) != self._marks[id(x)]:
+                raise Refusal("the function sets hooks, or .grad of a tensor with a history")
             self._outside[id(x)] = x
         for key, held in self._first_grads.items():
             if held is not None and self._grads[key][1] is held:
@@ -122,6 +126,7 @@ class Results:
             raise Refusal("a number of a tensor goes elsewhere than into the result")
         self.program.outputs = self._outputs(leaves)
         self.program.structure = structure
+        self.program.hooks = list(self._hooked.values())
         found = {x[0] for x in self.program.outputs if not isinstance(x, Value)}
         if "graph" in found and found & {"leaf", "freed"}:
             raise Refusal("one result has a history, and another one has none and requires grad")
@@ -132,6 +137,15 @@ class Results:
             if (held is None and self._names_grads) or id(leaf) in changed:  # that it sets None to None leaves no trace
                 self.program.grads.append(GradState(leaf, held is None))
         return self.program
+
+    def _view(self, x: TensorBase, value: Value, root: TensorBase, steps: tuple[Step, ...], origin: Any) -> View:
+        """Return the result that is a view. Raises Refusal unless its steps make what x is."""
+        made = reduce(_applied, steps, root)
+        if _layout(made._array) != _layout(x._array) or made._counter is not x._counter:
+            raise Refusal("a result is a view that was changed after it was made")
+        if (made._grad_fn is None) != (x._grad_fn is None) or made._requires_grad != x._requires_grad:
+            raise Refusal("a result is a view with another history than that of its base")
+        return View("view", value, origin, steps)
 
     def _outputs(self, leaves: list[Any]) -> list[Any]:
         """Return what a run returns in place of the leaves of the function's result."""
@@ -148,17 +162,19 @@ class Results:
                 found[id(x)] = self._other_output(x)
                 continue
             value = self.operand(x)
+            if x._flags & _KINDS or (x._grad is not None and x._grad_fn is not None):
+                raise Refusal("a result was made in inference mode, keeps its gradient, or is of another unusual kind")
             root, steps = self._steps_of(x)
             if value.storage.is_external:
                 if id(root) not in self._outside:
                     raise Refusal("a result looks at the memory of a tensor that exists before the call, but is no view of it")
-                found[id(x)] = View("view", value, self.value_of(root._array).storage, steps)
+                found[id(x)] = self._view(x, value, root, steps, self.value_of(root._array).storage)
             elif users[value.storage] < 2 or roots.setdefault(value.storage, root) is x:
                 found[id(x)] = self._new_output(x, value)
             elif x._requires_grad or root._requires_grad:
                 raise Refusal("two results share memory")
             elif roots[value.storage] is root:
-                found[id(x)] = View("view", value, self.value_of(root._array), steps)
+                found[id(x)] = self._view(x, value, root, steps, self.value_of(root._array))
             elif overlap(x._array, roots[value.storage]._array):
                 raise Refusal("two results share memory")
             else:
@@ -167,7 +183,9 @@ class Results:
 
     def _new_output(self, x: TensorBase, value: Value) -> Any:
         if x._grad_fn is None:
-            return ("leaf", value) if x._requires_grad else value
+            if x._requires_grad:
+                return "leaf", value
+            return ("written", value, x._counter.value) if x._counter is not None and x._counter.value else value
         if is_freed(x._grad_fn):
             return Freed("freed", value, x._grad_fn, x._output_nr)
         _check_graph(self.program)
@@ -199,6 +217,25 @@ def _made_again(function: Any, op: Any, others: Any, params: Any, records: bool,
 
 def _part_of(function: Callable[[Any], Any], i: int, x: Any) -> Any:
     return function(x)[i]
+
+
+def _layout(array: Any) -> Any:
+    return array.shape, array.strides, array.dtype
+
+
+def _applied(x: Any, step: Step) -> Any:
+    return step(x)
+
+
+_KINDS = RETAINS_GRAD | IS_INFERENCE | IS_RESHAPED | IS_VOLATILE | IS_DUAL
+
+
+def marks_of(x: Any) -> Any:
+    """Return what a function that is recorded may not change of a tensor outside: hooks, marks, and .grad of one with a history."""
+    node = x._grad_fn
+    hooks = None if node is None or node._hooks is None else node._hooks
+    of_node = [] if hooks is None else [list(y or ()) for y in (hooks.tensor, hooks.retained, hooks.pre, hooks.post)]
+    return hooks_of(x), of_node, x._flags & _KINDS, None if node is None else id(x._grad)
 
 
 def _detached(x: Any) -> Any:

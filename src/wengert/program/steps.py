@@ -67,7 +67,7 @@ class Steps:
         for x in self.program.outputs:
             if isinstance(x, Value):
                 found[x.storage] = None
-            elif x[0] in ("leaf", "graph", "freed", "view"):
+            elif x[0] in ("leaf", "graph", "freed", "view", "written"):
                 found[x[1].storage] = None
         for y in self.instructions:
             if y.kind == form.SET_GRAD and y.inputs[0] is not None:

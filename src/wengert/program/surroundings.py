@@ -11,7 +11,7 @@ import enum
 import re
 import sys
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from types import (
     BuiltinFunctionType,
@@ -101,11 +101,12 @@ class Place(NamedTuple):
 
 
 class Surroundings:
-    """What a function reaches. tensors: the tensors among it. unknown: an object that cannot be compared, in words, or None.
+    """What a function and objects that it is given reach. tensors: the tensors among it. unknown: an object that cannot be
+    compared, in words, or None.
 
     varying: places of numbers that may change, by their identities. places: those of them that the function reaches."""
 
-    def __init__(self, fn: Any, varying: dict[Any, Place] | None = None) -> None:
+    def __init__(self, fn: Any, varying: dict[Any, Place] | None = None, given: Iterable[Any] = ()) -> None:
         self.places: dict[Any, Place] = {}
         self.names: list[str] = []  # of the places, for people
         self._varying = varying or {}
@@ -121,7 +122,7 @@ class Surroundings:
         self._optimizers: list[tuple[Any, str]] = []
         self._reads_settings = False  # of optimizers
         self._seen_modules: set[Any] = set()
-        self._walk([(fn, getattr(fn, "__qualname__", "function"))])
+        self._walk([(fn, getattr(fn, "__qualname__", "function")), *[(x, "an argument") for x in given]])
         if self._reads_settings:
             for optimizer, path in self._optimizers:
                 self._walk([(group, f"{path}.param_groups[{i}]") for i, group in enumerate(optimizer.param_groups)])
