@@ -156,7 +156,7 @@ class _Writer:
         if kind in ("graph", "freed"):
             raise ProgramFileError("a program whose result requires grad cannot be saved. Hint: record it under wengert.no_grad()")
         if kind == "written":
-            return ["value", self.leaf_of(what, numbers)]
+            return [kind, [self.leaf_of(what, numbers), x[2]]]
         if kind == "view":
             raise ProgramFileError("a program whose result is a view of another tensor cannot be saved. Hint: return a copy")
         return [kind, numbers[what] if kind == "same" else self.leaf_of(what, numbers)]
@@ -401,8 +401,12 @@ class _Reader:
             value = self.leaf_of(what, storages)
             _checked(isinstance(value, Value), "a result")
             return value
+        if kind == "written":
+            value, version = self.leaf_of(what[0], storages), what[1]
+            _checked(isinstance(value, Value) and type(version) is int and 0 < version < _LARGEST, "a result")
+            return kind, value, version
         if kind == "same":
-            _checked(type(what) is int and storages[what].kind in (form.INPUT, form.TENSOR), "a result")
+            _checked(type(what) is int and storages[what].is_external, "a result")
             return kind, storages[what]
         _checked(kind in ("leaf", "item", "object"), "a result")
         found = self.leaf_of(what, storages)
