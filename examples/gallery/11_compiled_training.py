@@ -2,9 +2,9 @@
 Compiled training
 =================
 
-A small net learns the 1,797 digits that come with scikit-learn, twice: eagerly, and with each step of the training compiled. The step is
-recorded once, with its backward pass, its batch norm, its dropout and its optimizer, and replayed for every batch. Both runs end with the
-same weights, up to the last digits: a recording adds sums in another order.
+A small net learns the 1,797 digits that come with scikit-learn, twice: eagerly, and with each step of the training compiled. The
+step is recorded once, with its backward pass, its batch norm, its dropout and its optimizer, and replayed for every batch. Both
+runs end with the same weights, up to the last digits: a recording adds sums in another order.
 """
 
 import time
