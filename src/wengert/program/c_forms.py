@@ -23,7 +23,7 @@ from wengert.program.arrays import computed_in_order, is_in_order, strides_in_or
 from wengert.program.form import CONSTANT, Instruction, Scalar, Storage, Value
 from wengert.program.lowering import has_number, kernel_of
 
-_LARGEST_PRODUCT = 1 << 17  # multiplications
+_LARGEST_PRODUCT = 100_000  # multiplications
 _LONGEST_SUM = 4096  # elements of one sum
 _C_TYPES = {
     "float32": "float", "float64": "double", "bool": "unsigned char", "int64": "int64_t", "int32": "int32_t", "int16": "int16_t",
