@@ -64,7 +64,7 @@ def _term(counter: str, step: int) -> str:
 
 def collapsed(shape: tuple[int, ...], accesses: Iterable[Access]) -> tuple[list[int], dict[Access, list[int]]]:
     """Return the sizes of loops and the strides of accesses along them, with loops joined where all accesses go on evenly."""
-    accesses = list(accesses)
+    accesses = list(dict.fromkeys(accesses))  # an operand may be there twice
     sizes: list[int] = []
     strides: dict[Access, list[int]] = {x: [] for x in accesses}
     for d, n in enumerate(shape):

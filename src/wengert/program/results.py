@@ -141,7 +141,8 @@ class Results:
     def _view(self, x: TensorBase, value: Value, root: TensorBase, steps: tuple[Step, ...], origin: Any) -> View:
         """Return the result that is a view. Raises Refusal unless its steps make what x is."""
         made = reduce(_applied, steps, root)
-        if _layout(made._array) != _layout(x._array) or made._counter is not x._counter:
+        shares = x._counter is root._counter  # and does not count its writes alone, as .data and unsafe_split do
+        if _layout(made._array) != _layout(x._array) or made._version != x._version or (made._counter is root._counter) != shares:
             raise Refusal("a result is a view that was changed after it was made")
         if (made._grad_fn is None) != (x._grad_fn is None) or made._requires_grad != x._requires_grad:
             raise Refusal("a result is a view with another history than that of its base")
