@@ -465,3 +465,11 @@ def check_what_auto_leaves(monkeypatch):
     for _ in range(5):
         small(uniform(3))
     assert "c" not in kinds(large) | kinds(small) and large.recordings[0].runs == small.recordings[0].runs == 4
+
+
+def test_an_operation_of_a_tensor_with_itself(quick_compiler):
+    x = torch.tensor(np.array([0.5, 1.5, 3.0]))
+    function = lambda t: torch.logaddexp(t, t) * 2 + t**t  # noqa: E731
+    compiled = torch.compile(function, backend="c")
+    for _ in range(3):
+        torch.testing.assert_close(compiled(x), function(x), rtol=1e-12, atol=1e-12)
