@@ -281,6 +281,7 @@ def write_softmax(body: Body, x: Softmax) -> None:
 
 _ROWS = 4  # rows of x that one pass over y multiplies
 _SUMS = 16  # vectors of sums that grow side by side, where there are 32 vector registers; elsewhere half
+_COLUMNS = 16  # of several rows: compilers unroll shorter loops, and then do not find the vectors in them
 _DOTS = 4  # columns whose sums grow side by side
 _MOST_COPIED = 4096  # numbers of y that are copied when its columns are not contiguous
 
@@ -345,18 +346,22 @@ def _multiply(body: Body, x: Product, batch: list[str], indent: int) -> None:
 def _blocks(n: int, dtype: Any, rows: int) -> Iterable[tuple[int, list[int], int]]:
     """Yield how n columns are cut: the first column, widths of groups of columns that run side by side, and how often they follow.
 
-    A group of a row is a vector register. There are enough of them to hide the time that a sum takes to be ready for the next term,
+    A group of a row is a vector register or some. There are enough of them to hide the time until a sum is ready for its next term,
     and not more than the processor has."""
-    is_wide = native is not None and native.level == "v4"
-    width = (64 if is_wide else 32) // dtype.itemsize
-    most = max((_SUMS if is_wide else _SUMS // 2) // rows, 1)
+    vector = 64 if native is not None and native.level == "v4" else 32
+    width = vector // dtype.itemsize if rows == 1 else _COLUMNS
+    sums = _SUMS * vector // 64
+    most = max(sums * vector // (rows * width * dtype.itemsize), 1)
     whole, rest = divmod(n, width)
-    blocks = -(-(whole + (rest > 0)) // most)
+    blocks = max(-(-whole // most), 1)
     each = -(-whole // blocks)
     before = max(whole - 1, 0) // max(each, 1)
     if before:
         yield 0, [width] * each, before
-    yield before * each * width, [width] * (whole - before * each) + ([rest] if rest else []), 1
+    if whole:
+        yield before * each * width, [width] * (whole - before * each), 1
+    if rest:
+        yield whole * width, [rest], 1
 
 
 def _multiply_block(
