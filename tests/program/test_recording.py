@@ -146,4 +146,4 @@ def test_the_garbage_collector_is_left_as_it_was():
             assert gc.isenabled() == enabled
         finally:
             gc.enable()
-    assert gc.get_freeze_count() == frozen
+    assert 0.9 * frozen <= gc.get_freeze_count() <= frozen  # some of the frozen objects may have died

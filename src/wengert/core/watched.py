@@ -91,6 +91,14 @@ def into_array(function: Any) -> Any:
     return function
 
 
+def differs_on_arrays(rule: Any) -> Any:
+    """Mark a rule that computes other last bits on arrays than on tensors, by a kernel of its own or by another formula.
+
+    A recording that is to be exact runs it on arrays, as backward passes do that are not differentiated again."""
+    rule.differs_on_arrays = True
+    return rule
+
+
 def own_code(function: Any) -> CodeType:
     """Return the code of a function, also while its code is exchanged."""
     function = _originals.get(function, function)

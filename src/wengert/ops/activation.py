@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert import dtypes, errors
 from wengert.core.views import call_inplace
+from wengert.core.watched import differs_on_arrays
 from wengert.kernels import native
 from wengert.kernels.memory import new_array
 from wengert.ops.dims import normalize_dim
@@ -295,6 +296,7 @@ def _gelu_tanh(xp, x):
 
 
 @_gelu_tanh.vjp("x")
+@differs_on_arrays
 def _(F, ct, x):
     # (1 + tanh(u)) / 2 is sigmoid(2 u), which has all its digits far below 0.
     u = (2.0 * _GELU_LINEAR) * (x + _GELU_CUBIC * (x * x * x))
@@ -321,6 +323,7 @@ def _silu(xp, x):
 
 
 @_silu.vjp("x")
+@differs_on_arrays
 def _(F, ct, x):
     s = _accurate_sigmoid(F, x)
     rest = _accurate_sigmoid(F, -x) if F.is_tensor else 1.0 - s
@@ -343,6 +346,7 @@ def _mish(xp, x):
 
 
 @_mish.vjp("x")
+@differs_on_arrays
 def _(F, ct, x):
     if F.is_tensor:  # tanh(softplus(x)) in terms of the sigmoid: 1 - t**2 would cancel in the second derivative
         s, rest = _accurate_sigmoid(F, x), _accurate_sigmoid(F, -x)
@@ -468,6 +472,7 @@ def _halves(x: Any, dim: int) -> tuple[Any, Any]:
 
 
 @glu.vjp("x")
+@differs_on_arrays
 def _(F, ct, x, dim):
     if not F.is_tensor and native is not None:
         (first, second), out = _halves(x, dim), new_array(x.shape, x.dtype, x)

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.backends.selection import backend_of
+from wengert.core.watched import differs_on_arrays
 from wengert.kernels import rows
 from wengert.ops.blas import batched_product
 from wengert.ops.indices import raw
@@ -107,6 +108,7 @@ def _cdist_cotangent(F: Any, ct: Any, x: Any, y: Any, out: Any, p: float, dim: i
 
 
 @_cdist.vjp("x")
+@differs_on_arrays
 def _(F, ct, x, y, out, p):
     if not F.is_tensor and out.size <= _FEW_DISTANCES:
         found = rows.distances_cotangent(ct, x, y, out, _KERNEL_NORMS.get(p, 0))
@@ -120,6 +122,7 @@ def _(F, ct, x, y, out, p):
 
 
 @_cdist.vjp("y")
+@differs_on_arrays
 def _(F, ct, x, y, out, p):
     xp = backend_of(ct)
     if not F.is_tensor and out.size <= _FEW_DISTANCES and out.ndim == 2:
@@ -189,6 +192,7 @@ def _pdist(xp, x, *, p):
 
 
 @_pdist.vjp("x")
+@differs_on_arrays
 def _(F, ct, x, out, p):
     xp = backend_of(ct)
     if not F.is_tensor:

@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.backends.selection import backend_of, face_of, may_hold
+from wengert.core.watched import differs_on_arrays
 from wengert.kernels import windows as kernels
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general
@@ -190,6 +191,7 @@ def _grid_sample(xp, x, grid, *, options):
 
 
 @_grid_sample.vjp("x")
+@differs_on_arrays
 def _(F, ct, x_shape, grid, options):
     found = None if F.is_tensor else kernels.sample_grid_adjoint(ct, grid, tuple(x_shape), _kernel_options(options))
     if found is not None:
@@ -203,6 +205,7 @@ def _(F, ct, x_shape, grid, options):
 
 
 @_grid_sample.vjp("grid")
+@differs_on_arrays
 def _(F, ct, x, grid, options):
     if options[0] == "nearest":
         return F.zeros_like(grid)

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.backends.selection import backend_of
-from wengert.core.watched import into_array, of_arrays
+from wengert.core.watched import differs_on_arrays, into_array, of_arrays
 from wengert.kernels import rows
 from wengert.ops.blas import add_up
 from wengert.ops.indices import raw
@@ -76,6 +76,7 @@ def _standardize(xp, x, weight=None, bias=None, *, groups, eps, node):
 
 
 @_standardize.vjp("x", "weight", "bias")
+@differs_on_arrays
 def _(F, ct, x, weight, mean, rstd, groups):
     xp = backend_of(ct)
     if not F.is_tensor and ct[0] is not None and ct[1] is None and ct[2] is None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.backends.selection import backend_of, face_of
+from wengert.core.watched import differs_on_arrays
 from wengert.kernels import scans
 from wengert.ops.indices import raw
 from wengert.ops.registry import composite, general
@@ -140,6 +141,7 @@ def _lstm_steps(xp, sums, hidden0, cell0, weight, *, sizes, backward):
 
 
 @_lstm_steps.vjp("sums", "hidden0", "cell0", "weight")
+@differs_on_arrays
 def _(F, ct, hidden, cells, gates, hidden0, cell0, weight, sizes, backward):
     found = None
     if not F.is_tensor:

@@ -84,6 +84,11 @@ def has_only_rules(node: Any, buffer: Any) -> bool:
     return plan is not None and not node._op.is_read and not plan.selects and buffer.untaken is None and node._hooks is None
 
 
+def differ_on_arrays(node: Any) -> bool:
+    """Whether some rule of a node computes other last bits on arrays than on tensors."""
+    return any(getattr(call.function, "differs_on_arrays", False) for call in node._plan.calls)
+
+
 def rules_of(node: Any, results: Sequence[Any]) -> Callable[..., Any]:
     """Return a function of a node's cotangent and its values that runs the node's rules on arrays.
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.core.recorder import hold_calls
-from wengert.core.tensor import TensorBase
+from wengert.core.tensor import TensorBase, wrap
 from wengert.program import form
-from wengert.program.array_calls import arrays_of, called, operation_of, rules_of, values_of
+from wengert.program.array_calls import arrays_of, called, differ_on_arrays, operation_of, rules_of, values_of
 from wengert.program.form import Program, Storage, Value
 from wengert.program.origins import Host, root_of
 from wengert.program.results import Refusal
@@ -35,6 +35,7 @@ class ArrayRecorder:
 
     program: Program
     refusal: Refusal | None
+    exact: bool
     depth: int
     host: Any
     refuse: Callable[[str], None]
@@ -52,16 +53,18 @@ class ArrayRecorder:
 
     def __init__(self) -> None:
         self._rules_began: tuple[int, int] | None = None  # numbers of instructions and storages before the rules of a node
+        self._is_detached = False  # whether the pass that runs makes results without a history
         self._lists_of_places: dict[int, _Later] = {}  # untaken places for each edge of a node, by the id of the list
         self._thread = get_ident()
 
     def _check_rules(self, node: Any, results: Any, cotangents: Any) -> None:
-        """Record the rules of a node as one instruction if they have done something that cannot be recorded. """
+        """Record the rules of a node as one instruction if they have done something that cannot be recorded, or if they compute
+        other last bits on arrays, and the recording is exact."""
         if self.refusal is None and node._sequence_nr() < self._first_node:
             self.refuse("a backward pass goes through the history of a tensor that exists before the call")
             return
         refusal = self.refusal
-        if refusal is None or self._rules_began is None:
+        if self._rules_began is None or (refusal is None and not (self.exact and self._is_detached and differ_on_arrays(node))):
             return
         n_instructions, n_storages = self._rules_began
         del self.program.instructions[n_instructions:]
@@ -70,14 +73,22 @@ class ArrayRecorder:
         ct = None if cotangents[0] is None else cotangents[0]._array
         if node._op.output_names is not None:
             ct = tuple([None if x is None else x._array for x in cotangents])
-        new = [None if x is None or self._is_known(x._array) else x for x in results]
+        all_new = self.exact and self._is_detached
+        new = [None if x is None or (self._is_known(x._array) and not all_new) else x for x in results]
+        arrays = None if all_new else [x._array for x in new if x is not None]
         try:
-            self._add_array_call(node.name(), rules_of(node, new), (ct, values_of(node)), [x._array for x in new if x is not None])
-        except Refusal:
-            self.refusal = refusal
+            found = self._add_array_call(node.name(), rules_of(node, new), (ct, values_of(node)), arrays)
+        except Refusal as problem:
+            self.refusal = refusal or problem
+            return
+        if arrays is None:
+            for i, array in zip([i for i, x in enumerate(new) if x is not None], found, strict=True):
+                results[i] = wrap(array)
 
-    def _add_array_call(self, name: str, function: Any, arguments: Any, results: list[Any]) -> None:
-        """Record that a function has made arrays of its arguments. Run on arrays alone, it must give arrays of the same kind."""
+    def _add_array_call(self, name: str, function: Any, arguments: Any, results: list[Any] | None) -> list[Any]:
+        """Record that a function has made arrays, the results, of its arguments. Return these.
+
+        Run on arrays alone, the function must give arrays of the same kind. results: None for those that it then gives."""
         hold_calls(True)
         self.depth += 1
         try:
@@ -86,10 +97,12 @@ class ArrayRecorder:
             self.depth -= 1
             hold_calls(False)
         same = found if isinstance(found, tuple) else (found,)
+        if results is None:
+            results = [np.array(x) for x in same]  # in memory of their own
         if not operands:
             for x in results:
                 self.constant(x)
-            return
+            return results
         if [(x.shape, x.dtype) for x in same] != [(x.shape, x.dtype) for x in results]:
             raise Refusal(f"{name} gives another shape or dtype for arrays")
         roots = [root_of(x) for x in results]
@@ -97,6 +110,7 @@ class ArrayRecorder:
             if sum(x is y for y in roots) > 1 and id(x) not in self._by_root:
                 self._new_storage(form.COMPUTED, None, x)
         self.add(form.MAKE, name, operands, [self.computed(x) for x in results], None, op)
+        return results
 
     def see_places(self, function: Any, arguments: list[Any], places: Any) -> None:
         """Record how untaken places are found. Called by core/untaken.py."""

@@ -262,7 +262,7 @@ class Compiled:
                 name = getattr(self.function, "__qualname__", "function")
                 recorder: Recorder | None = None
                 if have_changed:
-                    recorder = NumberRecorder(name, tensors, surroundings, numbers)
+                    recorder = NumberRecorder(name, tensors, surroundings, self.exact, numbers)
                     try:
                         result = self._run_with_stand_ins(recorder, given, arguments)
                     except Exception:
@@ -271,7 +271,7 @@ class Compiled:
                         self._numbers_fail = True  # it may ask for type(number)
                         recorder, surroundings = None, Surroundings(self.function, None, objects)
                 if recorder is None:
-                    recorder = Recorder(name, tensors, surroundings)
+                    recorder = Recorder(name, tensors, surroundings, self.exact)
                     result = record(recorder, self.function, args, kwargs)
                 recorder_problem: Refusal | None = None
                 try:

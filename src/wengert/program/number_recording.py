@@ -28,8 +28,10 @@ class NumberRecorder(Recorder):
 
     stand_ins: of the arguments. The others are at their places from begin() to end()."""
 
-    def __init__(self, name: str, inputs: list[TensorBase], surroundings: Surroundings, numbers: list[Any]) -> None:
-        super().__init__(name, inputs, surroundings)
+    def __init__(
+        self, name: str, inputs: list[TensorBase], surroundings: Surroundings, exact: bool, numbers: list[Any]
+    ) -> None:
+        super().__init__(name, inputs, surroundings, exact)
         found = surroundings.varying_numbers()
         arithmetic = Arithmetic([*numbers, *found], [*[f"n{i}" for i in range(len(numbers))], *surroundings.names])
         self.program.arithmetic = arithmetic

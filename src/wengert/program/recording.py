@@ -60,12 +60,14 @@ _EVENTS = {"call": _CALLS, "return": _CALLS | _DATA, "c_call": _C_CALLS}
 
 
 class Recorder(ArrayRecorder, Results):
-    """Records one run. inputs: the tensors among the arguments. surroundings: what the function reaches."""
+    """Records one run. inputs: the tensors among the arguments. surroundings: what the function reaches. exact: rules are to
+    compute the last bits that they compute in eager passes."""
 
-    def __init__(self, name: str, inputs: list[TensorBase], surroundings: Surroundings) -> None:
+    def __init__(self, name: str, inputs: list[TensorBase], surroundings: Surroundings, exact: bool) -> None:
         ArrayRecorder.__init__(self)
         Results.__init__(self)
         self.program = Program(name)
+        self.exact = exact
         self.refusal: Refusal | None = None
         self.depth = 0  # of calls whose insides are not recorded
         self.host: tuple[FrameType, origins.Host, Any] | None = None
@@ -388,7 +390,7 @@ class Recorder(ArrayRecorder, Results):
             for x in cotangents:
                 if not self._is_known(x._array) and np.all(x._array == 1):
                     self.constant(x._array)
-            task.check = self._check_rules
+            task.check, self._is_detached = self._check_rules, task.detaches
         start(task, roots, cotangents)
         evaluate_each(task, self._evaluate)
         if self.refusal is None and task.detaches:

@@ -7,8 +7,7 @@ import numbers
 import warnings
 from typing import Any
 
-from wengert.backends.selection import backend_of
-from wengert.core.tensor import TensorBase, wrap
+from wengert.core.tensor import TensorBase
 from wengert.nn import init
 from wengert.nn.modules.module import Module
 from wengert.nn.modules.utils import empty_parameter
@@ -20,10 +19,6 @@ __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "R
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 _LAYERS: dict[str, Any] = {mode: function("", mode.lower()) for mode in _GATES}
 _CELLS: dict[str, Any] = {mode: function("", f"{mode.lower()}_cell") for mode in _GATES}
-
-
-def _zeros(like: Any, *shape: int) -> Any:
-    return wrap(backend_of(like._array).zeros(shape, like._array.dtype))
 
 
 def apply_permutation(tensor: Any, permutation: Any, dim: int = 1) -> Any:
@@ -194,7 +189,7 @@ class RNNBase(Module):
     # -- forward: an LSTM has two states, the others one ---------------------------------------------------------------
 
     def _initial_states(self, input: Any, batch_sizes: Any) -> Any:
-        return _zeros(input, *self.get_expected_hidden_size(input, batch_sizes))
+        return input.new_zeros(self.get_expected_hidden_size(input, batch_sizes))
 
     def _check_ndim(self, input: Any) -> None:
         if input.dim() not in (2, 3):
@@ -271,8 +266,8 @@ class LSTM(RNNBase):
         super().__init__("LSTM", *args, **kwargs)
 
     def _initial_states(self, input: Any, batch_sizes: Any) -> Any:
-        hidden = _zeros(input, *self.get_expected_hidden_size(input, batch_sizes))
-        return hidden, _zeros(input, *self.get_expected_cell_size(input, batch_sizes))
+        hidden = input.new_zeros(self.get_expected_hidden_size(input, batch_sizes))
+        return hidden, input.new_zeros(self.get_expected_cell_size(input, batch_sizes))
 
     def _check_state_ndim(self, hx: Any, is_batched: bool) -> None:
         wanted = 3 if is_batched else 2
@@ -377,7 +372,7 @@ class RNNCellBase(Module):
         if not is_batched:
             input = input.unsqueeze(0)
         if hx is None:
-            hx = _zeros(input, input.shape[0], self.hidden_size)
+            hx = input.new_zeros((input.shape[0], self.hidden_size))
         elif not is_batched:
             hx = hx.unsqueeze(0)
         self._check_sizes(input, (hx,))
@@ -424,7 +419,7 @@ class LSTMCell(RNNCellBase):
         if not is_batched:
             input = input.unsqueeze(0)
         if hx is None:
-            state = _zeros(input, input.shape[0], self.hidden_size)
+            state = input.new_zeros((input.shape[0], self.hidden_size))
             hx = (state, state)
         else:
             hx = tuple(hx) if is_batched else tuple([state.unsqueeze(0) for state in hx])
