@@ -12,8 +12,7 @@ from pathlib import Path
 
 import device_library
 
-ROOT = Path(__file__).resolve().parents[2]
-TESTS = ROOT / "tests"
+TESTS = Path(__file__).resolve().parents[1]
 FILES = [f"documents/test_{name}.py" for name in ("s0", "s1", "s2", "s3", "s4", "semantics", "pages")]
 REASONS = {
     "The test or its program asks for a NumPy array of a tensor, or gives one, which a tensor on a GPU refuses or copies.": """
@@ -32,7 +31,7 @@ EXCEPTIONS = {name for names in REASONS.values() for name in re.split(r"\n\s*", 
 def outcomes(files: list[str]) -> dict[str, str]:
     """Return "PASSED" or "FAILED" for each test of the files, run on the device."""
     command = [sys.executable, "-m", "pytest", "-p", "device_by_default", "-p", "no:cacheprovider", "-q", "-rA", "--tb=no", *files]
-    path = os.pathsep.join([str(ROOT / "src"), str(TESTS), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
         command, cwd=TESTS, env={**os.environ, "PYTHONPATH": path, "PYTEST_XDIST_WORKER": ""}, capture_output=True, text=True, timeout=600
     )

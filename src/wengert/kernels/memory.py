@@ -132,7 +132,7 @@ def reshape(x: Any, shape: tuple[int, ...]) -> Any:
 def concatenate(arrays: Sequence[Any], axis: int) -> Any:
     """Concatenate arrays of one dtype along axis, in row-major order. Raises ValueError if their shapes do not fit."""
     first = arrays[0]
-    if native is not None:
+    if native is not None and type(axis) is int:  # NumPy refuses what is no number of a dimension, such as True
         found = native.join(tuple(arrays), axis + first.ndim if axis < 0 else axis)
         if found is not None:
             return found

@@ -75,14 +75,14 @@ def cumprod(xp, x, *, dim, dtype=None):
 
 @cumprod.vjp("x")
 def _(F, ct, x, out, dim):
-    size = x.shape[dim] if x.ndim else 1
-    if type(raw(x)) not in others and not bool(F._any_zero(x, F.narrow(out, dim, size - 1, 1) if x.ndim and size else out)):
+    if not x.ndim:
+        return ct
+    size = x.shape[dim]
+    if type(raw(x)) not in others and not bool(F._any_zero(x, F.narrow(out, dim, size - 1, 1) if size else out)):
         return F._reverse_cumsum(ct * F.conj(out), dim=dim) / F.conj(x)
     # Without division by x: the product p of the elements before i, times s[i] = ct[i] + x[i + 1] * s[i + 1], which begins with 0
     # in place of an element beyond the last, so that no 0 is multiplied by an infinite element.
     x = F.conj(x)
-    if not x.ndim:
-        return ct
     zero = F.zeros_like(F.narrow(x, dim, 0, min(size, 1)))
     factors = F.cat([zero, F.narrow(x, dim, 1, size - 1), zero], dim=dim) if size else x
     sums = F._scan(factors, F.cat([zero, ct], dim=dim), dim=dim, reverse=True)

@@ -623,16 +623,13 @@ def is_recording() -> bool:
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Let the garbage collector rest: many objects are made, and few of them are garbage. They become old ones."""
+    """Let the garbage collector rest: many objects are made, and few of them are garbage."""
     collects = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if collects:
-            if not gc.get_freeze_count():  # else it would take up again what the user has taken from it
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
 
 
