@@ -40,3 +40,17 @@ def outcome_of(program: Any, inputs: list[Any]) -> Any:
     except Exception as error:
         return type(error), str(error)
     return [x.resolve_conj().resolve_neg().numpy() if isinstance(x, torch.Tensor) else x for x in found]
+
+
+def others_of(expected: Any, found: Any) -> list[tuple[Any, Any]]:
+    """Check that the arrays of two outcomes are the same but for rounding. Return the pairs of other results, for the test to compare."""
+    assert len(expected) == len(found)
+    others = []
+    for x, y in zip(expected, found, strict=True):
+        if isinstance(x, np.ndarray):
+            assert x.dtype == y.dtype
+            np.testing.assert_allclose(y, x, rtol=1e-12, atol=1e-13)
+        else:
+            assert type(x) is type(y)
+            others.append((x, y))
+    return others

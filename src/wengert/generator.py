@@ -178,7 +178,8 @@ class Generator:
         if not 1 <= found["left"] <= _WORDS or found["words"].max() > _MASK_32:
             raise RuntimeError("Invalid mt19937 state")
         bits = self.numpy.bit_generator
-        state = _state_of_words(found["words"].astype(numpy.uint32), _WORDS + 1 - int(found["left"]))
+        words = {"key": found["words"].astype(numpy.uint32), "pos": _WORDS + 1 - int(found["left"])}
+        state = {"bit_generator": "MT19937", "state": words}
         with self._lock, bits.lock:
             bits.state = state
             self._seed = int(found["seed"])
@@ -346,11 +347,6 @@ def _transform_groups(u: Any) -> None:
     angle = halves[:, 1] * u.dtype.type(2 * math.pi)
     numpy.multiply(radius, numpy.cos(angle), out=halves[:, 0])
     numpy.multiply(radius, numpy.sin(angle, out=angle), out=halves[:, 1])
-
-
-def _state_of_words(words: Any, position: int) -> Any:
-    """State of NumPy's MT19937: 624 words, and the position of the next word."""
-    return {"bit_generator": "MT19937", "state": {"key": words, "pos": position}}
 
 
 def _seed(bits: Any, seed: int) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import wengert
+from thread_counts import threads
 from wengert.kernels import native
 from wengert.nn import functional as F
 
@@ -46,16 +47,6 @@ def handler(function: Callable[[int, Any], None]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGUSR1, before)
-
-
-@contextlib.contextmanager
-def threads(n: int) -> Iterator[None]:
-    before = wengert.get_num_threads()
-    wengert.set_num_threads(n)
-    try:
-        yield
-    finally:
-        wengert.set_num_threads(before)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import threading
 import time
@@ -16,6 +15,7 @@ import wengert as torch
 from compiled_samples import inputs_of, outcome_of, program_of
 from loops import each
 from op_samples.cases import CASES, is_public
+from thread_counts import threads
 from wengert.kernels import native
 from wengert.program import c_library, compiled as compiled_module
 
@@ -440,16 +440,6 @@ def test_auto_leaves_large_arrays_and_machines_without_a_compiler_to_the_runner(
     monkeypatch.setattr(compiled_module, "RUNS_BEFORE_C", 3)
     with threads(2):
         check_what_auto_leaves(monkeypatch)
-
-
-@contextlib.contextmanager
-def threads(n):
-    before = torch.get_num_threads()
-    torch.set_num_threads(n)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def check_what_auto_leaves(monkeypatch):
