@@ -91,6 +91,7 @@ def test_every_operator_runs_and_has_gradients(programs):
         assert not parts["forward"]().requires_grad, operator.name
 
 
+@pytest.mark.slow
 def test_operators_are_measured_by_library_and_size(programs):
     operators = pytest.importorskip("operators")
     found = list(operators.measure_operators({"wengert": wengert, "torch": wengert}, 1, "outer"))

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parents[1]
 
 LEAKY = """
@@ -49,6 +51,7 @@ def test_random_numbers_are_seeded():
 """
 
 
+@pytest.mark.slow
 def test_a_leak_fails_the_test_that_leaked(tmp_path):
     (tmp_path / "conftest.py").write_text((TESTS / "conftest.py").read_text())
     (tmp_path / "test_leaky.py").write_text(LEAKY)

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 from sources import SOURCES, tree
 
 # Modules that import others by a name that they compute, which no graph of imports shows.
@@ -90,6 +92,7 @@ def find_cycle(graph: dict[str, set[str]]) -> list[str]:
     return []
 
 
+@pytest.mark.slow
 def test_imports_have_no_cycle():
     assert find_cycle(import_graph()) == []
 

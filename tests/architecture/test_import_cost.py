@@ -34,6 +34,7 @@ print(json.dumps({"modules": len(new), "files": len(opened), "bytecode": size, "
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(wengert.__config__.info()["core"] == "python", reason="uncompiled, the core is twenty files more")
 def test_little_is_loaded(tmp_path):
     """The limits are a sixth above the counts. Bytecode differs with Python's versions, so its limit is a quarter above."""

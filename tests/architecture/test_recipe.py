@@ -65,7 +65,7 @@ def run(command: list[str], folder: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
 def test_an_operation_added_as_contributing_says_passes_its_tests(copy):
     texts, commands = recipe()

@@ -123,6 +123,7 @@ def deadly(functions: list[tuple[str, Any]], valid: dict[str, Any]) -> list[str]
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_no_call_of_the_compiled_core_ends_the_process():
     found = dict(callables())

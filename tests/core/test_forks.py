@@ -17,6 +17,7 @@ from fuzz.forks import ACTIVITIES, _repeated, succeeds_in_child
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 
 
+@pytest.mark.slow
 @needs_fork
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("activity", ACTIVITIES, ids=lambda activity: activity.__name__.strip("_"))

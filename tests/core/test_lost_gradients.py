@@ -131,6 +131,7 @@ INSTANCES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @each("kind", INSTANCES)
 def test_no_method_loses_a_gradient(kind):
     assert_nothing_is_lost(kind, methods(INSTANCES[kind]))

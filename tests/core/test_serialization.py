@@ -437,6 +437,7 @@ def test_compressed_entries_are_refused():
         wengert.load(file)
 
 
+@pytest.mark.slow
 def test_a_deep_key_is_refused():
     """Hashing a tuple recurses in C, and a tuple that holds another twice, in many levels, takes for ever."""
     deep = b")" + b"\x85" * 10**6

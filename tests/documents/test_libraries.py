@@ -170,6 +170,7 @@ PRINTED = {  # worked by hand: of each 12 numbers the largest; 3 * 4; e**-1 and 
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", EXAMPLES)
 def test_the_first_example_of_a_library_runs(library, tmp_path):
     if find_spec(library) is None:

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import device_library
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -40,6 +42,7 @@ def outcomes(files: list[str]) -> dict[str, str]:
     return {name: outcome for outcome, name in lines}
 
 
+@pytest.mark.slow
 @device_library.on_the_stand_in
 def test_the_documents_hold_on_a_device():
     found = outcomes(FILES)

@@ -21,7 +21,7 @@ def test_the_page_lists_what_is_registered():
         assert not (constant & set(module.functions)), module.name
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_page_of_distributions_lists_what_calls_do():
     text = scipy_distributions_page.PAGE.read_text(encoding="utf-8")
     assert text == scipy_distributions_page.page(), "run python -m scipy_distributions_page"

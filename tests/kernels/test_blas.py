@@ -49,6 +49,7 @@ def run(choice: str, program: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False)
 
 
+@pytest.mark.slow
 @needs_library
 def test_products_by_a_library_are_right_in_every_layout(tmp_path):
     library = shutil.copy(LIBRARIES[0], tmp_path / "libmine.so")
@@ -58,6 +59,7 @@ def test_products_by_a_library_are_right_in_every_layout(tmp_path):
     assert name == str(library) and int(taken) == (6 * 3 + 2 * 2) * 2 * 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("choice", "name"), [("own", "wengert's own"), ("numpy", "NumPy's BLAS")])
 def test_products_by_a_named_choice_are_right(choice, name):
     done = run(choice, PRODUCTS)

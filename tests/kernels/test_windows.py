@@ -98,6 +98,7 @@ def picture_with(special, shape, dtype):
     return x
 
 
+@pytest.mark.slow
 @each("dtype", ["float32", "float64"])
 @each(
     ("size", "where"),

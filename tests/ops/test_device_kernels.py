@@ -72,6 +72,7 @@ def host_library(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return ctypes.CDLL(str(folder / "kernels.so"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", REALS)
 def test_the_text_of_each_kernel_computes_what_numpy_computes(host_library, dtype):
     rng = np.random.default_rng(5)

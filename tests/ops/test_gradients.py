@@ -177,6 +177,7 @@ def rules_in_graph(tensors: list[Any]) -> set[tuple[str, tuple[int, ...]]]:
     return {(node._op.name, call.rule.targets) for node in operation_nodes(tensors) for call in node._plan.calls}
 
 
+@pytest.mark.slow
 def test_every_rule_is_run_by_some_sample():
     """First derivatives run the rules of the outputs' graph. Second derivatives run the rules of the gradients' graph."""
     run: set[tuple[str, tuple[int, ...]]] = set()

@@ -104,6 +104,7 @@ def test_moments(name):
         assert_same(name, *[compute(lambda: d.enumerate_support(False)) for d in (ours, theirs)])  # noqa: B023
 
 
+@pytest.mark.slow
 @each("name, method", [(name, method) for name in DOUBLE for method in ("log_prob", "cdf", "icdf", "entropy")])
 def test_functions_and_their_gradients(name, method):
     numbers = np.full((2, *make(name, torch)[0].batch_shape), 0.3) if method == "icdf" else values_of(name)
@@ -132,6 +133,7 @@ def test_generalized_pareto():
     np.testing.assert_allclose(ours.entropy().detach().numpy(), theirs.entropy().detach().numpy(), rtol=1e-5)
 
 
+@pytest.mark.slow
 @each("name", CASES)
 def test_samples(name):
     for shape in ((), (2,), (5, 3)):

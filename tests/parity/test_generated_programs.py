@@ -30,6 +30,7 @@ def agree(steps):
     assert len(ours) == len(theirs)
 
 
+@pytest.mark.slow
 @given(programs())
 @ci
 def test_programs_of_all_kinds(steps):

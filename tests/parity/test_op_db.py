@@ -45,6 +45,7 @@ def test_enough_entries_agree(published):
     assert len(agreeing) >= 450
 
 
+@pytest.mark.slow
 def test_a_wrong_value_is_found(monkeypatch):
     """The comparison can fail: with sin in its place, cos differs in value, gradient and second derivative."""
     import wengert

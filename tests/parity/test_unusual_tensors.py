@@ -82,6 +82,7 @@ def is_same(ours, theirs, rtol):
     )
 
 
+@pytest.mark.slow
 @each("kind", TENSORS)
 @each("name", OPERATIONS)
 def test_results_are_torchs(name, kind):

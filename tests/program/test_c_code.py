@@ -412,6 +412,7 @@ def test_auto_writes_long_programs_a_little_in_each_call(monkeypatch, quick_comp
     np.testing.assert_allclose(run(x).tolist(), expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @each("dtype", [np.float32, np.float64])
 def test_products_of_all_shapes(dtype, quick_compiler):
     """Rows, columns and transposed matrices, with sizes around those of vector registers and of groups of them."""

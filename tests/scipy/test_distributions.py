@@ -54,11 +54,13 @@ def _differs_in_shapes(name, shapes, method, order):
     _check(name, lambda d, *s: getattr(d, method)(x, *s, loc=0.1, scale=1.3), [np.array(s) for s in shapes], order)
 
 
+@pytest.mark.slow
 @each("name, shapes, method", _cases("logpdf", "cdf", "ppf"))
 def test_continuous_in_place_and_scale(name, shapes, method):
     _differs_in_place(name, shapes, method, order=1)
 
 
+@pytest.mark.slow
 @each("name, shapes, method", _cases("logpdf", "cdf", "ppf"))
 def test_continuous_in_shapes(name, shapes, method):
     _differs_in_shapes(name, shapes, method, order=1)
@@ -184,6 +186,7 @@ SPARSE_CHECKS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @each("name, shapes, method", [(name, shapes, method) for name, shapes, methods in SPARSE_CHECKS for method in methods])
 def test_families_by_quadrature(name, shapes, method):
     x = _places(name, shapes, method) if method == "ppf" else getattr(scipy.stats, name).ppf(LEVELS, *shapes)
@@ -325,6 +328,7 @@ def test_moments_of_any_order():
         stats.norm.moment(1.5, loc=infinite)
 
 
+@pytest.mark.slow
 def test_expectations_of_functions():
     a = np.array
     for name, call, arrays in (

@@ -79,6 +79,7 @@ def test_integrals_without_tensors_are_scipys():
         integrate.quad(np.exp, 0, double(1.0), weight="sin", wvar=1.0)
 
 
+@pytest.mark.slow
 def test_vector_valued_and_multiple_integrals():
     k, b = double(0.7, 1.9), double(1.5)
     assert gradcheck(lambda k, b: integrate.quad_vec(lambda x: w.sin(k * x), 0.1, b)[0], (k, b), check_forward_ad=True)

@@ -73,6 +73,7 @@ POINTS = RNG.uniform(-1, 1, size=(12, 2))
 INSIDE = POINTS[:3].mean(0) + 0.03 * RNG.normal(size=(4, 2))
 
 
+@pytest.mark.slow
 def test_triangles():
     data = RNG.normal(size=(12, 2))
     check_call("interpolate", "LinearNDInterpolator", lambda f, d, x: f(POINTS, d)(x), data, INSIDE, step=1e-4, rtol=1e-4)

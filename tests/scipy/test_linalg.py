@@ -156,6 +156,7 @@ def one_call(name: str, call: Any, *arrays: Any, **settings: Any) -> None:
     check_call("linalg", name, call, *arrays, value_rtol=1e-9, **settings)
 
 
+@pytest.mark.slow
 @each("name, arguments", [(row[0], row[1:]) for row in ROWS])
 def test_values_and_derivatives(name, arguments):
     step, rtol = STEPS.get(name, (2e-3, 2e-6))

@@ -122,6 +122,7 @@ FOURIER = [
 ]
 
 
+@pytest.mark.slow
 @each("row", [*FILTERS, *RANKS, *GEOMETRY, *MEASUREMENTS, *FOURIER])
 def test_values_and_derivatives(row):
     name, call, arrays = row

@@ -99,6 +99,7 @@ def test_parameters_axes_and_powers():
     check(lambda R, v: R.concatenate([R.from_rotvec(v), R.from_rotvec(2 * v[0])]).as_matrix(), VECTORS)
 
 
+@pytest.mark.slow
 def test_means_and_alignments():
     shares = np.array([0.3, 1.2, 0.7])
     check(lambda R, v, s: R.from_rotvec(v).mean(s).as_matrix(), VECTORS, shares)

@@ -143,6 +143,7 @@ ROUGH = {"ss2zpk", "sos2zpk", "tf2sos", "residue", "residuez", "peak_prominences
          "invresz", "firwin2", "sawtooth", "tukey", "get_window", "cspline1d_eval", "qspline1d_eval"}  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [SYSTEMS, RESPONSES, FIR, FRACTIONS, WAVES], ids=["systems", "responses", "fir", "fractions", "waves"])
 def test_values_and_derivatives(rows):
     each("row", rows)(_check)()

@@ -134,6 +134,7 @@ STEPS = {"cosdg": (1.0, 1e-6), "sindg": (1.0, 1e-6), "tandg": (0.01, 1e-6), "cot
 ROWS = [(name, arguments) for names, arguments in (*CALLS, *BY_FORMULA) for name in names.split()]
 
 
+@pytest.mark.slow
 @each("name, arguments", ROWS)
 def test_values_and_derivatives(name, arguments):
     step, rtol = STEPS.get(name, (3e-3, 1e-6))

@@ -176,6 +176,7 @@ DENSITIES = [
 ]
 
 
+@pytest.mark.slow
 @each("row", [*STATISTICS, *MULTIVARIATE, *DENSITIES])
 def test_values_and_derivatives(row):
     name, call, arrays = row
@@ -237,6 +238,7 @@ def test_the_best_transformation_of_a_sample():
         check_call("stats", name, call, data, step=1e-3, rtol=2e-5, order=1)
 
 
+@pytest.mark.slow
 def test_tests_of_pairs_of_means():
     for row in (_pair("tukey_hsd", _x(5), _x(6) + 1), _pair("tukey_hsd", _x(5), _x(6) + 1, _x(4), equal_var=False)):
         check_call("stats", row[0], row[1], *row[2], step=1e-3, order=1)
