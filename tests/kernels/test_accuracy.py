@@ -73,6 +73,13 @@ def test_errors_are_within_the_claimed_limits(name, position, dtype):
     assert errors_in_ulp(found, exact, dtype).max() <= LIMITS[name][position]
 
 
+def exact_values(mpmath, function, x):
+    """Values of a function of mpmath, with the digits of a longdouble."""
+    with mpmath.workprec(120):
+        terms = [function(mpmath.mpf(float(v))) for v in x]
+        return np.array([np.longdouble(float(t)) + np.longdouble(float(t - mpmath.mpf(float(t)))) for t in terms])
+
+
 @pytest.mark.parametrize("name", ["erf", "erfc"])
 def test_error_functions(name):
     mpmath = pytest.importorskip("mpmath")
@@ -82,9 +89,7 @@ def test_error_functions(name):
         x = values.astype(dtype)
         if dtype == np.float32:
             x = x[x < 9]
-        with mpmath.workprec(100):
-            terms = [getattr(mpmath, name)(mpmath.mpf(float(v))) for v in x]
-            exact = np.array([np.longdouble(float(t)) + np.longdouble(float(t - mpmath.mpf(float(t)))) for t in terms])
+        exact = exact_values(mpmath, getattr(mpmath, name), x)
         found = native.apply(native.find(name), (x,))
         assert errors_in_ulp(found, exact, dtype).max() <= LIMITS[name][position]
 
@@ -107,9 +112,7 @@ def test_inverse_error_function_and_gamma_functions(name, draw):
     for position, dtype in enumerate([np.float32, np.float64]):
         x = draw(np.random.default_rng(0)).astype(dtype)
         x = x[abs(x) < 1] if name == "erfinv" else x
-        with mpmath.workprec(120):
-            terms = [function(mpmath.mpf(float(v))) for v in x]
-            exact = np.array([np.longdouble(float(t)) + np.longdouble(float(t - mpmath.mpf(float(t)))) for t in terms])
+        exact = exact_values(mpmath, function, x)
         found = native.apply(native.find(name), (x,))
         assert errors_in_ulp(found, exact, dtype).max() <= LIMITS[name][position]
 
@@ -124,6 +127,19 @@ def test_gamma_functions_of_negative_numbers(name):
         with mpmath.workprec(120):
             exact = np.array([float(function(mpmath.mpf(float(v)))) for v in x])
         np.testing.assert_allclose(native.apply(native.find(name), (x,)), exact, rtol=tolerance, atol=tolerance if dtype is np.float64 else 0)
+
+
+@pytest.mark.parametrize(("dtype", "smallest"), [(np.float32, -15), (np.float64, -150)])
+def test_trigamma_is_within_six_units_of_the_last_place(dtype, smallest):
+    mpmath = pytest.importorskip("mpmath")
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(1e-3, 12, 800), 10.0 ** rng.uniform(smallest, -smallest / 10, 200), rng.uniform(-20, 0, 500)])
+    x = x.astype(dtype)
+    exact = exact_values(mpmath, lambda v: mpmath.psi(1, v), x)
+    assert errors_in_ulp(native.apply(native.find("trigamma"), (x,)), exact, dtype).max() <= 6
+    poles = np.array([0, -1, -2], dtype)
+    assert np.all(native.apply(native.find("trigamma"), (poles,)) == np.inf)
+    assert native.apply(native.find("trigamma"), (np.array([np.inf], dtype),))[0] == 0
 
 
 def test_powers_and_angles():

@@ -50,6 +50,7 @@ SAMPLES = {
     # special.py
     "_sum_of_polygammas": [Sample(Data(2, 3, low=3.0, high=5.0), p=3, n=n, **_REAL) for n in (0, 1)],
     "_polygamma": [Sample(Data(2, 3, low=0.3, high=4.0), n=n, **_REAL) for n in (0, 1, 2)],
+    "_trigamma": [*_unary((2, 3), (), (0, 3), low=0.3, high=4.0, **_REAL), *_unary((5,), low=-0.8, high=-0.2, **_REAL), *_unary((5,), low=9.0, high=30.0, **_REAL)],
     "logit": [
         *_unary((2, 3), (), (0, 3), low=0.1, high=0.9, **_REAL),
         Sample(Data(2, 3, low=-0.1, high=1.1), eps=0.2, **_REAL),
@@ -88,6 +89,7 @@ ORACLES = {
     "polar": lambda r, angle: r * np.exp(1j * angle),
     "lgamma": special.gammaln,
     "digamma": special.psi,
+    "_trigamma": lambda x: special.polygamma(1, x),
     "polygamma": special.polygamma,
     "logit": _logit,
 }

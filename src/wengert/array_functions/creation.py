@@ -51,6 +51,9 @@ def asarray(a: Any, dtype: Any = None, copy: bool | None = None) -> Any:
 
 def _joined(nested: Any, dtype: Any) -> Any:
     """Return the tensor of nested lists and tuples. NumPy finds shape and dtype; tensors among the leaves are joined in order."""
+    if _are_alike(nested):
+        found = w.stack(nested)
+        return found if dtype is None else found.to(dtype)
     values = np.array(detached(nested), None if dtype is None else dtype.dtype)
     found = w.as_tensor(values)
     leaves = list(_leaves(nested))
@@ -68,6 +71,17 @@ def _joined(nested: Any, dtype: Any) -> Any:
     if start < end:
         pieces.append(flat[start:end])
     return w.cat(pieces).reshape(values.shape)
+
+
+def _are_alike(items: Any) -> bool:
+    """Whether the items of a list or tuple are tensors of one shape and dtype."""
+    if not items or not isinstance(items[0], TensorBase):
+        return False
+    shape, dtype = items[0]._array.shape, items[0]._array.dtype
+    for x in items:  # noqa: SIM110  # all() of a generator takes three times as long
+        if not (isinstance(x, TensorBase) and x._array.dtype is dtype and x._array.shape == shape):
+            return False
+    return True
 
 
 @of(np.array, method=True)

@@ -62,17 +62,32 @@ def primitive(function: Callable[..., Any]) -> Any:
 class _Call:
     """A call of a primitive: the function, its arguments as trees, and its result."""
 
+    __slots__ = (
+        "answer_leaves", "argnums", "arrays", "form", "forms", "function", "handles", "kwargs", "leaves", "tensors", "values",
+        "vjp",
+    )  # fmt: skip
+
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.function, self.kwargs = function, kwargs
-        self.argnums = tuple([i for i, x in enumerate(args) if is_traced(x)])
-        self.leaves: list[Any] = []
-        self.forms = [_flattened(args[i], self.leaves) for i in self.argnums]  # None for an argument that is a leaf
-        self.values = tuple([value_of(x) for x in args])
+        argnums: list[int] = []
+        self.leaves: list[Any] = []  # of the arguments that are differentiated
+        self.forms: list[Any] = []  # the structures of these arguments; None for an argument that is a leaf
+        values = []
+        for i, x in enumerate(args):
+            if is_traced(x):
+                argnums.append(i)
+                self.forms.append(_flattened(x, self.leaves))
+            values.append(value_of(x))
+        self.argnums, self.values = tuple(argnums), tuple(values)
+        # The tensors that stand for the leaves.
+        self.tensors = [
+            x if isinstance(x, TensorBase) else x._node.tensor if isinstance(x, Box) else as_tensor(x) for x in self.leaves
+        ]
         self.vjp: Any = None
 
     def run(self) -> Any:
         """Run the function on values. Returns its result."""
-        self.answer = answer = self.function.fun(*self.values, **self.kwargs)
+        answer = self.function.fun(*self.values, **self.kwargs)
         self.answer_leaves: list[Any] = []
         self.form = _flattened(answer, self.answer_leaves)
         self.handles: list[Any] = []  # for each leaf of the answer: its Handle, or None for an array
@@ -83,9 +98,13 @@ class _Call:
             self.arrays.append(np.zeros(()) if is_opaque else np.asarray(x))
         return answer
 
-    def tensors(self) -> list[Any]:
-        """Return the tensors that stand for the leaves of the arguments that are differentiated."""
-        return [leaf._node.tensor if isinstance(leaf, Box) else as_tensor(leaf) for leaf in self.leaves]
+    def outputs(self) -> list[Any]:
+        """Return a tensor for each leaf of the answer. Its memory is its own: programs may write into boxes."""
+        found = []
+        for array, x in zip(self.arrays, self.answer_leaves, strict=True):
+            own = array_of(array)
+            found.append(wrap(own.copy() if own is x else own))
+        return found
 
     def results(self, outputs: Iterable[Any]) -> Any:
         """Return the answer with these tensors on the tape in the places of its leaves."""
@@ -141,6 +160,8 @@ class _Call:
         """Return what a rule gave for the arguments as tensors for the leaves. Values that are no arrays get theirs directly."""
         parts: list[Any] = []
         for ct, form in zip(found, self.forms, strict=True):
+            if isinstance(ct, SparseObject):
+                ct = ct.mut_add(ct.vs.zeros())
             if form is None:
                 parts.append(ct)
             else:
@@ -149,10 +170,14 @@ class _Call:
         for leaf, ct in zip(self.leaves, parts, strict=True):
             if isinstance(leaf, Box):
                 leaf._node.cotangents.append(ct)
-                result.append(wrap(np.zeros(())))
+                result.append(_NOTHING)
             else:
                 result.append(_fitted(ct, leaf))
         return result
+
+
+_NOTHING: Any = wrap(np.zeros(()))  # the cotangent on the tape of a value that is no array
+_NOTHING._array.flags.writeable = False
 
 
 def _flattened(x: Any, leaves: list[Any]) -> Any:
@@ -211,7 +236,7 @@ class _DualPrimitive(Function):
 
     @staticmethod
     def forward(ctx: Any, call: _Call, *tensors: Any) -> Any:
-        outputs = tuple([wrap(array_of(x).copy()) for x in call.arrays])
+        outputs = tuple(call.outputs())
         ctx.call = call
         ctx.save_for_backward(*tensors, *outputs)
         ctx.save_for_forward(*tensors, *outputs)
@@ -229,37 +254,40 @@ class _DualPrimitive(Function):
 def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a primitive on boxes. Raises NotImplementedError if it lacks the rule that is needed."""
     call = _Call(function, args, kwargs)
-    tensors = call.tensors()
-    needs_vjp = grad_enabled() and any([t._requires_grad for t in tensors])  # noqa: C419  # a list is faster
-    needs_jvp = flags() & DUAL and any([has_tangent(t) for t in tensors])  # noqa: C419
+    needs_vjp, has_vjp = False, function in primitive_vjps
+    if grad_enabled():
+        for t in call.tensors:
+            needs_vjp = needs_vjp or t._requires_grad
+    needs_jvp = flags() & DUAL and any([has_tangent(t) for t in call.tensors])  # noqa: C419  # a list is faster
     if needs_jvp and function not in primitive_jvps:
         raise not_defined("JVP", function, args)
-    if needs_vjp and function not in primitive_vjps and not needs_jvp:
+    if needs_vjp and not has_vjp and not needs_jvp:
         raise not_defined("VJP", function, args)
     answer = call.run()
-    if any([x.dtype.kind not in "fc" for x in call.arrays]):  # noqa: C419
-        return answer  # integers and conditions have no derivative
-    if needs_vjp and function in primitive_vjps:
+    for array in call.arrays:
+        if array.dtype.kind not in "fc":
+            return answer  # integers and conditions have no derivative
+    if needs_vjp and has_vjp:
         call.vjp = primitive_vjps[function](call.argnums, answer, call.values, kwargs)
     if needs_jvp:
-        return call.results(_DualPrimitive.apply(call, *tensors))
-    outputs = [wrap(array_of(x).copy()) for x in call.arrays]
+        return call.results(_DualPrimitive.apply(call, *call.tensors))
+    outputs = call.outputs()
     if needs_vjp:
-        _record(call, tensors, outputs)
+        _record(call, outputs)
     return call.results(outputs)
 
 
-def _record(call: _Call, tensors: list[Any], outputs: list[Any]) -> None:
+def _record(call: _Call, outputs: list[Any]) -> None:
     """Put a call of a primitive on the tape, between the tensors of its arguments and those of its answer."""
     node = PrimitiveBackward()
     node._call = call
-    node._edges = tuple([gradient_edge(t) for t in tensors])
+    node._edges = tuple([gradient_edge(t) for t in call.tensors])
     node._seq = next_sequence_nr()
     record_position(node)
     set_metas(node, tuple([make_meta(t._array.shape, t._array.dtype) for t in outputs]))
     for nr, output in enumerate(outputs):
         output._grad_fn, output._output_nr, output._requires_grad = node, nr, True
-    inputs = [save(t, t._array, INPUT, i) for i, t in enumerate(tensors)]
+    inputs = [save(t, t._array, INPUT, i) for i, t in enumerate(call.tensors)]
     node._saved = (*inputs, *[save(t, t._array, OUTPUT, nr) for nr, t in enumerate(outputs)])
 
 
@@ -303,16 +331,7 @@ class SparseObject:
 
 def defvjp_argnums(function: Any, vjpmaker: Callable[..., Any]) -> None:
     """Give a primitive the rule vjpmaker(argnums, ans, args, kwargs), which returns vjp(g): a cotangent for each argnum."""
-
-    def maker(*call: Any) -> Callable[[Any], Any]:
-        vjp = vjpmaker(*call)
-        return lambda g: [_dense(ct) for ct in vjp(g)]
-
-    primitive_vjps[function] = maker
-
-
-def _dense(ct: Any) -> Any:
-    return ct.mut_add(ct.vs.zeros()) if isinstance(ct, SparseObject) else ct
+    primitive_vjps[function] = vjpmaker
 
 
 def defvjp_argnum(function: Any, vjpmaker: Callable[..., Any]) -> None:

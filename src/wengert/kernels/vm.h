@@ -31,6 +31,15 @@
 
 #include "vm_polynomials.h"
 
+/* Before a loop of 8 steps within a formula: a loop over elements with a loop inside is not turned into vector code. */
+#if defined(__clang__)
+#define VM_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define VM_UNROLL _Pragma("GCC unroll 8")
+#else
+#define VM_UNROLL
+#endif
+
 #define VM_ROUND 6755399441055744.0 /* 1.5 * 2**52 */
 #define VM_ROUNDF 12582912.0f       /* 1.5 * 2**23 */
 #define VM_TRIG_LIMIT 8192.0
@@ -385,7 +394,7 @@ WK_INLINE double vm_stirling(double w) {
 WK_INLINE double vm_lgamma_part(double x) {
     int reflected = x < 0.5;
     double z = reflected ? 1.0 - x : x, w = z < 8.0 ? z + 8.0 : z, product = 1.0;
-    for (int k = 0; k < 8; k++) product *= z + k;
+    VM_UNROLL for (int k = 0; k < 8; k++) product *= z + k;
     product = z < 8.0 ? product : 1.0;
     /* gamma(x) gamma(1 - x) = pi / sin(pi x), gamma(z) = gamma(z + 8) / product */
     double factor = reflected ? 3.14159265358979323846 * product / fabs(vm_sinpi(x)) : product;
@@ -410,7 +419,7 @@ WK_INLINE double vm_digamma_above(double x) {
     /* Move x down to [1, 2), or up from (0, 1), by digamma(x + 1) = digamma(x) + 1 / x. The reciprocals sum to slope / product. */
     int low = x < 1.0, middle = x < 10.0;
     double z = low ? x + 1.0 : middle ? x : 1.5, slope = 0.0, product = 1.0;
-    for (int k = 0; k < 8; k++) {
+    VM_UNROLL for (int k = 0; k < 8; k++) {
         int down = z >= 2.0;
         double next = z - 1.0;
         slope = down ? slope * next + product : slope;

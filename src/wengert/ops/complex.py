@@ -39,11 +39,11 @@ def conj(F, input):
     A real tensor is returned itself.
 
     Derivative: the conjugate of the cotangent."""
+    if isinstance(input, TensorBase):
+        return _conj.function(input) if input._array.dtype.kind == "c" else input
     if is_number(input) or is_array(input):
         return conj_of(input)
-    if not is_complex(input):
-        return input
-    return _conj.function(input) if isinstance(input, TensorBase) else _conj_physical.function(input)
+    return _conj_physical.function(input) if is_complex(input) else input
 
 
 @view(node="NegViewBackward0", promote=NONE, **_PRIVATE)

@@ -148,10 +148,10 @@ def getitem(self, index):
         found = _parse_basic(index)
         if found is not None:
             return call(found[1], (self,), {"index": found[0]})
-    elif isinstance(index, TensorBase):
-        array = index._array
+    elif isinstance(index, TensorBase) or kind is np.ndarray:
+        array = raw(index)
         if array.ndim and is_index(array) and self._array.ndim:
-            return call(_index, (self, *indices_beside(self, [index])), {"dims": (0,)})
+            return call(_index, (self, *indices_beside(self, [as_tensor(index)])), {"dims": (0,)})
     basic, arrays, dims, op = parse_index(index, self._array.shape)
     if op is not None:
         self = call(op, (self,), {"index": basic})

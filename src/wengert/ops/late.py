@@ -187,7 +187,7 @@ OPERATIONS = {
     ),
     "special": (
         "_gamma_density _igamma_by_parameter _polygamma _polygamma_method _scaled_igamma _sum_of_polygammas "
-        "digamma erf erfc erfinv i0 igamma igammac lgamma logit mvlgamma polygamma special_gammainc "
+        "_trigamma digamma erf erfc erfinv i0 igamma igammac lgamma logit mvlgamma polygamma special_gammainc "
         "special_gammaincc "
     ),
     "statistics": (

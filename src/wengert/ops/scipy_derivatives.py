@@ -129,7 +129,7 @@ def _psi(F: Any, z: Any) -> Any:
 def _trigamma(F: Any, z: Any) -> Any:
     if _is_complex(z):  # SciPy has no polygamma of complex numbers
         raise errors.no_array_of("Tensor that requires grad", "scipy.special.psi of complex numbers")
-    return F._polygamma(z, n=1)
+    return F._trigamma(z)
 
 
 def _is_complex(z: Any) -> bool:

@@ -78,7 +78,39 @@ def digamma(xp, x):
 
 @digamma.vjp("x")
 def _(F, ct, x):
-    return ct * F._polygamma(x, n=1)
+    return ct * F._trigamma(x)
+
+
+# Coefficients of x**-(2k + 1) in the asymptotic series of the trigamma function: the Bernoulli numbers B(2k).
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+
+
+@pointwise(promote=INT_TO_FLOAT, complex=False, domain=(0.3, 4.0), node="PolygammaBackward0", method=False, namespaces=())
+def _trigamma(xp, x):
+    """Trigamma function: the derivative of digamma, by its recurrence and asymptotic series, left of 0 by reflection (Abramowitz
+    and Stegun 6.4.6, 6.4.12, 6.4.7). inf at 0, -1, -2, ...
+
+    Derivative: polygamma(2, x)."""
+    left = x < 0
+    y = xp.where(left, 1 - x, x)
+    near = y < 10
+    steps = 1 / (y * y)
+    for k in range(1, 10):
+        steps = steps + 1 / ((y + k) * (y + k))
+    far = xp.where(near, y + 10, y)
+    inverse = 1 / far
+    square = inverse * inverse
+    series = square * _BERNOULLI[-1]
+    for coefficient in _BERNOULLI[-2::-1]:
+        series = square * (series + coefficient)
+    found = xp.where(near, steps, 0.0) + (inverse + square / 2 + series * inverse)
+    sine = xp.sin(math.pi * (x - xp.rint(x)))
+    return xp.where(left, math.pi**2 / (sine * sine) - found, found)
+
+
+@_trigamma.vjp("x")
+def _(F, ct, x):
+    return ct * F._polygamma(x, n=2)
 
 
 _MAX_FACTORIAL = 170  # the largest number whose factorial is a float
@@ -112,7 +144,7 @@ def polygamma(F, n, input):
     Derivative: polygamma(n + 1, input)."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
-    return F._polygamma(input, n=n)
+    return F._trigamma(input) if n == 1 else F._polygamma(input, n=n)
 
 
 @composite(name="_polygamma_method", method="polygamma", inplace="polygamma_", namespaces=())
