@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.backends import numpy as numpy_backend
 from wengert.backends.selection import backend_among, backend_of, together
-from wengert.kernels import native
+from wengert.kernels import compiled, native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LARGE = 1 << 15  # elements from which the memory of a result costs more than a longer call; the pool starts at 64 KiB
+_extent: Any = compiled("extent")
 _ADD, _COPY = (native.find("add"), native.find("copy")) if native is not None else (-1, -1)
 
 
@@ -80,6 +81,12 @@ def bounds_of(array: Any) -> tuple[int, int]:
         else:
             high += (n - 1) * step
     return low, high + array.itemsize
+
+
+def extent_of(array: Any) -> tuple[int, int, int]:
+    """Return the addresses of the first element of an array, of its first byte, and of the first byte after its last."""
+    return _extent(array) or (address_of(array), *bounds_of(array))
+
 
 
 def offset_of(array: Any, root: Any) -> int:

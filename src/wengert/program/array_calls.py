@@ -78,12 +78,6 @@ def called(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, 
     return function(*args, **kwargs)
 
 
-def has_only_rules(node: Any, buffer: Any) -> bool:
-    """Whether the engine does nothing at a node but to run its rules."""
-    plan = getattr(node, "_plan", None)
-    return plan is not None and not node._op.is_read and not plan.selects and buffer.untaken is None and node._hooks is None
-
-
 def differ_on_arrays(node: Any) -> bool:
     """Whether some rule of a node computes other last bits on arrays than on tensors."""
     return any(getattr(call.function, "differs_on_arrays", False) for call in node._plan.calls)

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.core.recorder import hold_calls
+from wengert.core.tape import Refusal, Tape, root_of
 from wengert.core.tensor import TensorBase, wrap
 from wengert.program import form
 from wengert.program.array_calls import arrays_of, called, differ_on_arrays, operation_of, rules_of, values_of
-from wengert.program.form import Program, Storage, Value
-from wengert.program.origins import Host, root_of
-from wengert.program.results import Refusal
+from wengert.program.form import Program
+from wengert.program.origins import Host
 
 
 class _Later(NamedTuple):
@@ -30,43 +30,24 @@ def _of_list(made_by: Any, function: Any, arguments: list[Any], *others: Any) ->
     return function(made_by(*arguments), *others)
 
 
-class ArrayRecorder:
+class ArrayRecorder(Tape):
     """The part of a Recorder that records functions of arrays."""
 
     program: Program
-    refusal: Refusal | None
-    exact: bool
-    depth: int
     host: Any
-    refuse: Callable[[str], None]
-    add: Callable[..., None]
-    constant: Callable[[Any], None]
-    computed: Callable[[Any], Value]
     _frozen_leaf: Callable[[Any], Any]
-    _new_storage: Callable[[str, Any, Any], Storage]
-    _is_known: Callable[[Any], bool]
-    _versions_of: Callable[[TensorBase], None]
-    _by_root: dict[int, list[tuple[Storage, int, int, int]]]
-    _values: dict[int, tuple[Any, Value]]
-    _alive: list[Any]
-    _first_node: int
 
     def __init__(self) -> None:
-        self._rules_began: tuple[int, int] | None = None  # numbers of instructions and storages before the rules of a node
         self._is_detached = False  # whether the pass that runs makes results without a history
         self._lists_of_places: dict[int, _Later] = {}  # untaken places for each edge of a node, by the id of the list
         self._thread = get_ident()
 
-    def _check_rules(self, node: Any, results: Any, cotangents: Any) -> None:
+    def _replace_rules(self, node: Any, results: Any, cotangents: Any, n_instructions: int, n_storages: int) -> None:
         """Record the rules of a node as one instruction if they have done something that cannot be recorded, or if they compute
         other last bits on arrays, and the recording is exact."""
-        if self.refusal is None and node._sequence_nr() < self._first_node:
-            self.refuse("a backward pass goes through the history of a tensor that exists before the call")
-            return
         refusal = self.refusal
-        if self._rules_began is None or (refusal is None and not (self.exact and self._is_detached and differ_on_arrays(node))):
+        if refusal is None and not (self._is_detached and differ_on_arrays(node)):
             return
-        n_instructions, n_storages = self._rules_began
         del self.program.instructions[n_instructions:]
         self._forget_storages(n_storages)
         self.refusal, self.host, self.depth = None, None, 0

@@ -7,17 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels import compiled
 from wengert.kernels.memory import address_of, bounds_of
 from wengert.program.form import COMPUTED, Layout, Storage, Value
 
 LINE = 64  # bytes of a line of the cache, where arenas and the storages in them begin
-_extent: Any = compiled("extent")
-
-
-def extent_of(array: Any) -> tuple[int, int, int]:
-    """Return the addresses of the first element of an array, of its first byte, and of the first byte after its last."""
-    return _extent(array) or (address_of(array), *bounds_of(array))
 
 
 def new_memory(storage: Storage) -> Any:

@@ -16,6 +16,7 @@ from wengert.core.modes import NO_GRAD, PROFILE, flags, observed, state
 from wengert.core.replay import fits
 from wengert.core.saved import is_watched
 from wengert.core.stacks import user_level
+from wengert.core.tape import Refusal
 from wengert.core.tensor import TensorBase
 from wengert.dtypes import get_default_dtype
 from wengert.program.arrays import layout_of
@@ -26,7 +27,7 @@ from wengert.program.graph_node import GraphCall
 from wengert.program.number_recording import NumberRecorder
 from wengert.program.numbers import is_stand_in, value_of
 from wengert.program.passes import storages_kept
-from wengert.program.recording import Recorder, Refusal, record, without_collector
+from wengert.program.recording import Recorder, record, without_collector
 from wengert.program.surroundings import NUMBERS, Place, Surroundings, WeakMethod
 from wengert.tensor import Tensor
 from wengert.utils._pytree import tree_flatten, tree_map, tree_unflatten

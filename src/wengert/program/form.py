@@ -11,15 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.core import tape
 from wengert.ops.indices import Along
 
 # Where the memory of a storage comes from.
 INPUT = "input"  # the argument with the number `key`
 TENSOR = "tensor"  # the tensor `key`, which the function reaches: a parameter, for example
 GRAD = "grad"  # .grad of the tensor `key`, or of the argument with the number `key`
-CONSTANT = "constant"  # `key` is the array
+CONSTANT = tape.CONSTANT  # `key` is the array
 NUMBER = "number"  # the Python number at the place `key` of the program's arithmetic
-COMPUTED = "computed"  # an instruction
+COMPUTED = tape.COMPUTED  # an instruction
 
 EXTERNAL = frozenset({INPUT, TENSOR, GRAD})
 _HOLDERS = (tuple, list, dict, Along)  # what may hold values
@@ -112,12 +113,12 @@ class Scalar:
 
 
 # What an instruction does with the results of its operation.
-MAKE = "make"  # they are new arrays
-INTO = "into"  # it writes the result into its first input
-WRITE = "write"  # `function` writes into its first input
+MAKE = tape.MAKE  # they are new arrays
+INTO = tape.INTO  # it writes the result into its first input
+WRITE = tape.WRITE  # `function` writes into its first input
 FUSED = "fused"  # `function`, a program of kernels/wk_program.c, makes them, as `parts` do one by one
 C = "c"  # `function`, a C function, does what `parts` do one by one
-COPY = "copy"  # it copies its input into new memory
+COPY = tape.COPY  # it copies its input into new memory
 UPDATE = "update"  # `function`, a program of ops/program.py, changes its inputs `outputs` in place: the step of an optimizer
 HOST = "host"  # `function` is called with the tensors `inputs`: it draws random numbers, or is the step of an optimizer
 SET_GRAD = "set_grad"  # .grad of the tensor `function`, or of the argument with this number, becomes the input, or None
@@ -150,7 +151,10 @@ class Instruction:
         self.line = line
         self.keeps_numbers = keeps_numbers
         # Whether the values that it reads are elements of `inputs`, and not deeper in there, or in `params`.
-        self.is_flat = not _holds_values(params) and not any(map(_holds_values, inputs))
+        self.is_flat = not (params and _holds_values(params))
+        for x in inputs:
+            if type(x) in _HOLDERS and _holds_values(x):
+                self.is_flat = False
         self.parts: list[Instruction] = []  # of a fused instruction, or one in C: those that it stands for
         self.reorders = False  # whether its sums may run in another order than in the eager operation
         self.in_place: list[tuple[Value, Value]] = []  # an input, and the result that may be written over it
@@ -170,7 +174,11 @@ class Instruction:
 
 def _holds_values(x: Any) -> bool:
     """Whether x is a container with values in it."""
-    return type(x) in _HOLDERS and any(True for _ in values_in(x))
+    if type(x) is Along:
+        return isinstance(x.index, Value)
+    if type(x) not in _HOLDERS:
+        return False
+    return any(type(y) is Value or (type(y) in _HOLDERS and _holds_values(y)) for y in (x.values() if type(x) is dict else x))
 
 
 def values_in(x: Any) -> Iterator[Value]:

@@ -8,13 +8,13 @@ import numpy as np
 
 from wengert.core.binding import FACTORS
 from wengert.core.forward import promote
+from wengert.core.tape import root_of
 from wengert.core.tensor import TensorBase
 from wengert.kernels.memory import address_of
 from wengert.program import form
 from wengert.program.form import Instruction, Value, replaced
 from wengert.program.lowering import has_number, kernel_of, stand_in
 from wengert.program.numbers import Arithmetic, is_stand_in, plain, value_of
-from wengert.program.origins import root_of
 from wengert.program.recording import Recorder
 from wengert.program.surroundings import Surroundings
 

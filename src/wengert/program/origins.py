@@ -19,19 +19,6 @@ from wengert.ops.registry import OPS, Plain
 from wengert.tensor import Tensor
 
 
-def root_of(array: Any) -> Any:
-    """Return the array that owns the memory of an array."""
-    while True:
-        base = array.base
-        if base is None:
-            return array
-        if type(base).__name__ == "DummyArray":  # as_strided's
-            base = base.base
-        if not isinstance(base, np.ndarray):
-            return array
-        array = base
-
-
 def add_operation() -> Any:
     """Return the operation add."""
     return OPS["add"]

@@ -18,16 +18,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
-from wengert.backends.selection import device_name
 from wengert.core import recorded_passes
 from wengert.core.engine import evaluate_node, start
-from wengert.core.node import AccumulateGrad, find_position, next_sequence_nr
-from wengert.core.recorder import evaluate_each, hold_calls, set_program_recorder, watch_calls
-from wengert.core.saved import INPUT, SavedTensor
+from wengert.core.node import next_sequence_nr
+from wengert.core.recorder import evaluate_each, set_program_recorder, watch_calls
+from wengert.core.tape import Refusal, Tape, root_of
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.untaken import set_places_observer
 from wengert.dtypes import dtype
@@ -35,12 +33,9 @@ from wengert.generator import Generator
 from wengert.kernels import native
 from wengert.kernels.memory import bounds_of
 from wengert.program import form, origins
-from wengert.program.array_calls import has_only_rules
 from wengert.program.array_recording import ArrayRecorder
-from wengert.program.arrays import extent_of
 from wengert.program.form import Instruction, Program, Scalar, Storage, Value, hooks_of, replaced
-from wengert.program.origins import root_of
-from wengert.program.results import Refusal, Results, marks_of
+from wengert.program.results import Results, marks_of
 from wengert.program.surroundings import Surroundings, is_optimizer
 from wengert.program.updates import update_of
 
@@ -51,9 +46,7 @@ _CONSTANTS = (
 )  # fmt: skip
 _GEOMETRY = frozenset({"Windows", "Table"})  # classes of operations whose objects follow from shapes
 _INTERNAL = frozenset({"wengert", "numpy", "importlib", "opt_einsum"})  # packages whose code is not the user's
-_LARGE = 1 << 17  # bytes of memory that the recorder does not keep
 _CALLS, _C_CALLS, _DATA = 1, 2, 4  # what the recorder is told of a code: see watch_calls
-_CALLS_OF_VIEWS = frozenset({"call1", "call"})
 _package_kinds: dict[int, int] = {}  # of the codes that are not the user's, by their id
 _package_codes: list[Any] = []
 _EVENTS = {"call": _CALLS, "return": _CALLS | _DATA, "c_call": _C_CALLS}
@@ -64,19 +57,13 @@ class Recorder(ArrayRecorder, Results):
     compute the last bits that they compute in eager passes."""
 
     def __init__(self, name: str, inputs: list[TensorBase], surroundings: Surroundings, exact: bool) -> None:
+        self.program = Program(name)
+        Tape.__init__(self, self.program.storages, self.program.instructions, (Value, Storage, Instruction))
         ArrayRecorder.__init__(self)
         Results.__init__(self)
-        self.program = Program(name)
         self.exact = exact
-        self.refusal: Refusal | None = None
-        self.depth = 0  # of calls whose insides are not recorded
         self.host: tuple[FrameType, origins.Host, Any] | None = None
         self._inputs = inputs
-        # Storages by the id of their root, with the addresses of their first element, their first byte, and the byte after them.
-        self._by_root: dict[int, list[tuple[Storage, int, int, int]]] = {}
-        self._alive: list[Any] = []  # arrays and counters: no other object gets their id while the recorder lives
-        self._versions: dict[int, int] = {}
-        self._known: dict[int, list[tuple[str, Any, TensorBase]]] = {}  # tensors outside, by the id of their root
         self._grads: dict[int, tuple[TensorBase, Any]] = {}  # leaf and its .grad as the program has it, by the leaf's id
         self._first_grads: dict[int, Any] = {}
         self._names_grads = surroundings.names_grads
@@ -87,9 +74,7 @@ class Recorder(ArrayRecorder, Results):
         self._first_node = next_sequence_nr()  # nodes that the run makes have a higher number
         self._items: dict[int, tuple[Any, Value]] = {}  # numbers that are results only, by the id
         self._owners: dict[Storage, TensorBase] = {}  # tensors outside, by the storage of their memory
-        self._values: dict[int, tuple[Any, Value]] = {}  # arrays and their values, by the array's id
         self.kinds = dict(_package_kinds)  # of codes, by their id, for watch_calls: codes are slow to hash
-        self._lines: dict[tuple[int, int], str] = {}  # by the id of a code of the user's, and the offset of an instruction
         for i, x in enumerate(inputs):
             self._know(form.INPUT, i, x)
         for x in surroundings.tensors:
@@ -110,33 +95,16 @@ class Recorder(ArrayRecorder, Results):
                 if x._grad is not None:
                     self._know(form.GRAD, key, x._grad)
 
-    def _versions_of(self, x: TensorBase) -> None:
-        counter = x._counter
-        if counter is not None:
-            self._alive.append(counter)
-            self._versions[id(counter)] = counter.value
-
-    # -- refusals ----------------------------------------------------------------------------------------------------------
-
-    def refuse(self, reason: str) -> None:
-        """Give the recording up. The function runs on as before."""
-        if self.refusal is None:
-            self.refusal = Refusal(reason, self._line())
-
-    def _line(self) -> str:
-        """Return the line of the user's program that runs now, as "file:line"."""
-        code, lasti = find_position()
-        found = self._lines.get((id(code), lasti))
-        if found is None:
-            frame: FrameType | None = sys._getframe(1)
-            while frame is not None and _is_internal(frame):
-                frame = frame.f_back
-            if frame is None:
-                return ""
-            found = f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
-            if frame.f_code is code:  # and not that of a caller: NumPy is the user for find_position
-                self._alive.append(code)
-                self._lines[id(code), lasti] = found
+    def _find_line(self, code: Any, lasti: int) -> str:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and _is_internal(frame):
+            frame = frame.f_back
+        if frame is None:
+            return ""
+        found = f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
+        if frame.f_code is code:  # and not that of a caller: NumPy is the user for find_position
+            self._alive.append(code)
+            self._lines[id(code), lasti] = found
         return found
 
     def _internal(self, frame: FrameType) -> bool:
@@ -158,46 +126,6 @@ class Recorder(ArrayRecorder, Results):
 
     # -- memory ------------------------------------------------------------------------------------------------------------
 
-    def _new_storage(self, kind: str, key: Any, whole: Any) -> Storage:
-        if not isinstance(whole, np.ndarray):
-            raise Refusal(f"a tensor lies on {device_name(whole)}, and recordings run in main memory")
-        start, low, high = extent_of(whole)
-        storages = self.program.storages
-        storage = Storage(len(storages), kind, key, high - low, start - low, whole)
-        storages.append(storage)
-        root = root_of(whole)
-        number = id(root)
-        self._by_root.setdefault(number, []).append((storage, start, low, high))
-        if kind == form.COMPUTED and storage.nbytes >= _LARGE:  # it is given back as early as in an eager run
-            self._alive.append(ref(root, lambda _: self._by_root.pop(number, None)))
-        else:
-            self._alive.append(whole)
-        return storage
-
-    def value_of(self, array: Any) -> Value:
-        """Return the value that an array is. Raises Refusal if its memory has an unknown origin."""
-        found = self._values.get(id(array))
-        if found is not None and found[0].shape == array.shape:
-            return found[1]
-        start, low, high = extent_of(array)
-        storage, first = self._storage_of(array, low, high)
-        value = Value(storage, start - first if array.size else 0, array.shape, array.strides, array.dtype)
-        self._keep(array, value)
-        return value
-
-    def _keep(self, array: Any, value: Value) -> None:
-        if value.storage.nbytes < _LARGE or value.storage.kind != form.COMPUTED:
-            self._values[id(array)] = array, value
-
-    def _storage_of(self, array: Any, low: int, high: int) -> tuple[Storage, int]:
-        """Return the storage that an array lies in, and the address of its first element."""
-        root = root_of(array)
-        for storage, first, lowest, highest in self._by_root.get(id(root), ()):
-            if lowest <= low and high <= highest:
-                return storage, first
-        self._find_origin(array, root, low, high)
-        return self._by_root[id(root)][-1][:2]
-
     def _find_origin(self, array: Any, root: Any, low: int, high: int) -> None:
         """Add the storage of a tensor outside, or of a constant."""
         for kind, key, x in self._known.get(id(root), ()):
@@ -214,39 +142,7 @@ class Recorder(ArrayRecorder, Results):
             return
         raise Refusal("an array is used that no recorded operation has made and that the function does not reach as a tensor")
 
-    def constant(self, array: Any) -> None:
-        """Note that an array holds the same in each run."""
-        self._new_storage(form.CONSTANT, array.copy(), array)
-
-    def computed(self, array: Any) -> Value:
-        """Return the value of an array that an instruction has made."""
-        if self._is_traced(array):
-            return self.value_of(array)
-        return self._new_value(array)
-
-    def _new_value(self, array: Any) -> Value:
-        """Return the value of an array in new memory."""
-        storage = self._new_storage(form.COMPUTED, None, array)
-        value = Value(storage, 0, storage.shape, storage.strides, storage.dtype)
-        self._keep(array, value)
-        return value
-
-    def _is_traced(self, array: Any) -> bool:
-        """Whether an array lies in memory of the program."""
-        return id(root_of(array)) in self._by_root
-
-    def _is_known(self, array: Any) -> bool:
-        """Whether an array lies in memory of the program, or of a tensor outside."""
-        root = id(root_of(array))
-        return root in self._by_root or root in self._known
-
-    def operand(self, x: Any) -> Any:
-        """Return an input of an instruction: a value, a Python number or None."""
-        if isinstance(x, TensorBase):
-            if x._view is not None and x._view.physical is not None:
-                raise Refusal("a conjugate or negative view is used")
-            self._check_version(x)
-            return self.value_of(x._array)
+    def _other_operand(self, x: Any) -> Any:
         if isinstance(x, np.ndarray):
             if self._is_known(x):
                 return self.value_of(x)
@@ -256,16 +152,6 @@ class Recorder(ArrayRecorder, Results):
                 raise Refusal("a NumPy number is an operand, which may depend on the elements of a tensor. Write float(number)")
             return x.item()
         return x
-
-    def _check_version(self, x: TensorBase) -> None:
-        counter = x._counter
-        if counter is not None:
-            known = self._versions.get(id(counter))
-            if known is None:
-                self._versions[id(counter)] = counter.value
-                self._alive.append(counter)
-            elif known != counter.value:
-                raise Refusal("a tensor was written in a way that is not recorded")
 
     def _frozen(self, x: Any) -> Any:
         """Return a parameter with values in place of tensors and arrays."""
@@ -277,104 +163,6 @@ class Recorder(ArrayRecorder, Results):
         if isinstance(x, _CONSTANTS) or type(x).__name__ in _GEOMETRY:
             return x
         raise Refusal(f"a parameter is of type {type(x).__name__}, which may hold elements of tensors")
-
-    # -- instructions ------------------------------------------------------------------------------------------------------
-
-    def add(
-        self, kind: str, name: str, inputs: Any, outputs: Any, params: Any = None, op: Any = None, function: Any = None,
-        keeps_numbers: bool = False,
-    ) -> None:  # fmt: skip
-        """Add an instruction at the end of the program."""
-        made = Instruction(kind, name, tuple(inputs), tuple(outputs), params, op, function, self._line(), keeps_numbers)
-        self.program.instructions.append(made)
-
-    def intercept(self, function: Any, arguments: tuple[Any, ...]) -> Any:
-        """Run an operation, and record it. Called by core/recorder.py."""
-        if self.refusal is not None or self.depth:
-            return function(*arguments)
-        hold_calls(True)  # what runs inside is of no interest
-        try:
-            if arguments[0].is_view and function.__name__ in _CALLS_OF_VIEWS:  # nothing to record: its result tells what it is
-                result = function(*arguments)
-                self._note_views(function, arguments, result)
-                return result
-            try:
-                call = self._call_of(function.__name__, arguments)
-            except Refusal as refusal:
-                self.refuse(refusal.reason)
-                return function(*arguments)
-            result = function(*arguments)
-            try:
-                self._add_call(result, function, arguments, *call)
-            except Refusal as refusal:
-                self.refuse(refusal.reason)
-            return result
-        finally:
-            hold_calls(self.refusal is not None)
-
-    def _call_of(self, name: str, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the arguments of _add_call after the result."""
-        write, kind = None, form.MAKE
-        if name in ("call1", "call2"):
-            op, inputs, params = arguments[0], arguments[1:], None
-        elif name == "call":
-            op, inputs, params = arguments
-        elif name == "call_read":
-            op, inputs, params = arguments[0], arguments[1:2], arguments[2]
-        elif name == "call_inplace":
-            (op, inputs, params), kind = arguments, form.INTO
-        elif name == "write_inplace":
-            op, inputs, params, write, _ = arguments
-            kind = form.WRITE
-            if write.__closure__:
-                raise Refusal(f"{op.name} writes by a function that holds other values")
-        else:
-            raise Refusal(f"{name} is not recorded")
-        direct = name in ("call1", "call2")
-        return kind, op, tuple([self.operand(x) for x in inputs]), self._frozen(params) if params else params, write, direct
-
-    def _add_call(
-        self, result: Any, function: Any, arguments: Any, kind: str, op: Any, operands: tuple[Any, ...], params: Any, write: Any,
-        direct: bool,
-    ) -> None:  # fmt: skip
-        if kind != form.MAKE:
-            self._count_write(result, operands[0])
-            self.add(kind, op.name + "_", operands, (operands[0],), params, op, write, True)
-            return
-        outputs = result if isinstance(result, tuple) else (result,)
-        known = [self._is_known(x._array) for x in outputs]
-        if all(known):  # views of operands
-            for x in outputs:
-                self.value_of(x._array)
-            self._note_views(function, arguments, result)
-            return
-        if any(known):
-            raise Refusal(f"{op.name} gives views and new memory at once")
-        operands = self._with_casts(outputs[0]._grad_fn if outputs else None, operands)
-        values = []
-        for x in outputs:
-            values.append(self._new_value(x._array))
-            self._versions_of(x)
-        if len(values) > 1 and len({id(root_of(x._array)) for x in outputs}) < len(values):
-            raise Refusal(f"{op.name} gives results that share memory")
-        self.add(form.MAKE, op.name, operands, values, params, op, None, direct)
-
-    def _with_casts(self, node: Any, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the operands of an operation as its node has saved them: promoted. A copy into the new dtype is an instruction."""
-        found = list(operands)
-        for saved in getattr(node, "_saved", None) or ():
-            if isinstance(saved, np.ndarray) and saved.ndim == 0 and not self._is_traced(saved):
-                if any(type(x) in (int, float, complex) for x in operands):
-                    self.constant(saved)  # a promoted number
-            if not isinstance(saved, SavedTensor) or saved._role != INPUT or saved._position >= len(found):
-                continue
-            array, operand = saved._data, found[saved._position]
-            if not isinstance(array, np.ndarray) or not isinstance(operand, Value) or array.dtype == operand.dtype:
-                continue
-            if array.shape == operand.shape and not self._is_traced(array):
-                found[saved._position] = self.computed(array)
-                self.add(form.COPY, "cast", (operand,), (found[saved._position],))
-        return tuple(found)
 
     def _count_write(self, target: TensorBase, value: Value) -> None:
         self._versions_of(target)
@@ -412,19 +200,15 @@ class Recorder(ArrayRecorder, Results):
                 results[i] = copied
             seen.add(root)
 
-    def _evaluate(self, task: Any, node: Any, buffer: Any) -> None:
-        """Evaluate a node. If it is a leaf's, record what was added into .grad."""
-        before = node._variable._grad if isinstance(node, AccumulateGrad) else None
-        if isinstance(node, AccumulateGrad) and id(node._variable) in self._leaf_keys:
-            self._hooked.setdefault(id(node._variable), (self._leaf_keys[id(node._variable)], hooks_of(node._variable)))
-        self._rules_began = None
-        if self.refusal is None and buffer.needed and has_only_rules(node, buffer):
-            task.settle(node, buffer)
-            self._rules_began = len(self.program.instructions), len(self.program.storages)
+    def _evaluate_leaf(self, task: Any, node: Any, buffer: Any) -> None:
+        leaf = node._variable
+        before = leaf._grad
+        if id(leaf) in self._leaf_keys:
+            self._hooked.setdefault(id(leaf), (self._leaf_keys[id(leaf)], hooks_of(leaf)))
         evaluate_node(task, node, buffer)
-        if isinstance(node, AccumulateGrad) and self.refusal is None and task.detaches and buffer.needed:
+        if self.refusal is None and task.detaches and buffer.needed:
             try:
-                self._add_gradient(node._variable, before, buffer.cotangent)
+                self._add_gradient(leaf, before, buffer.cotangent)
             except Refusal as refusal:
                 self.refuse(refusal.reason)
 

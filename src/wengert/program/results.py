@@ -15,45 +15,27 @@ from weakref import ref
 import numpy as np
 
 from wengert.core.modes import grad_enabled, set_recording
+from wengert.core.tape import Refusal, Tape, root_of
 from wengert.core.tensor import IS_DUAL, IS_INFERENCE, IS_RESHAPED, IS_VOLATILE, RETAINS_GRAD, TensorBase
 from wengert.program import form
 from wengert.program.form import Freed, GradState, Program, Value, View, hooks_of, may_draw, storages_written
-from wengert.program.origins import root_of
 
 Step = Callable[[Any], Any]
 
 
-class Refusal(Exception):
-    """Why a function cannot be recorded. where: the line of the user's program, or ""."""
-
-    def __init__(self, reason: str, where: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.where = where
-
-    def __str__(self) -> str:
-        return f"{self.reason} ({self.where})" if self.where else self.reason
-
-
-class Results:
+class Results(Tape):
     """The part of a Recorder that looks at views and results."""
 
     program: Program
-    refusal: Refusal | None
     _external: dict[int, tuple[TensorBase, Any, bool, Any]]
     _grads: dict[int, tuple[TensorBase, Any]]
     _first_grads: dict[int, Any]
     _names_grads: bool
     _leaf_keys: dict[int, Any]
-    _known: dict[int, Any]
-    _alive: list[Any]
     _marks: dict[int, Any]
     _items: dict[int, tuple[Any, Value]]
     settle_grads: Callable[[], None]
-    operand: Callable[[Any], Any]
-    value_of: Callable[[Any], Value]
     computed_copy: Callable[[Value], Value]
-    _check_version: Callable[[TensorBase], None]
 
     def __init__(self) -> None:
         self._hooked: dict[int, tuple[Any, Any]] = {}  # leaves outside that get gradients, with their hooks, by their id
