@@ -27,7 +27,7 @@ from wengert.core.tensor import TensorBase, VersionCounter
 from wengert.kernels.memory import extent_of
 
 # Kinds of instructions, and of memory, that the tape makes itself. program/form.py has the others.
-MAKE, INTO, WRITE, COPY = "make", "into", "write", "copy"
+MAKE, INTO, WRITE = "make", "into", "write"
 COMPUTED, CONSTANT = "computed", "constant"
 _LARGE = 1 << 17  # bytes of memory that the tape does not keep
 
@@ -291,11 +291,11 @@ class Tape:
 
     def _with_casts(self, source: Any, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the operands of an operation as its node has saved them: promoted. A copy into the new dtype is an instruction."""
-        if not isinstance(source, OpNode) or not source._saved:
+        if not isinstance(source, OpNode):
             return operands
         node: OpNode = source
         found: list[Any] | None = None
-        for saved in node._saved:
+        for saved in node._saved or ():
             if isinstance(saved, SavedTensor):
                 s: SavedTensor = saved
                 if s._role != INPUT or s._position >= len(operands):
@@ -307,7 +307,7 @@ class Tape:
                     if found is None:
                         found = list(operands)
                     found[s._position] = self.computed(array)
-                    self.add(COPY, "cast", (operand,), (found[s._position],))
+                    self._add_cast(operand, found[s._position])
             elif isinstance(saved, np.ndarray) and saved.ndim == 0 and not self._is_traced(saved):
                 if any(type(x) in (int, float, complex) for x in operands):
                     self.constant(saved)  # a promoted number
@@ -349,6 +349,10 @@ class Tape:
 
     def _frozen(self, x: Any) -> Any:
         """Return a parameter with values in place of tensors and arrays."""
+        raise NotImplementedError
+
+    def _add_cast(self, operand: Any, value: Any) -> None:
+        """Record that a value is an operand in another dtype."""
         raise NotImplementedError
 
     def _note_views(self, function: Any, arguments: tuple[Any, ...], made: Any) -> None:

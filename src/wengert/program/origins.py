@@ -125,7 +125,7 @@ def holds_arrays(x: Any) -> bool:
 _METADATA = frozenset({
     "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset", "element_size", "get_device", "type", "typename",
     "result_type", "can_cast", "promote_types", "broadcast_shapes", "nbytes", "itemsize", "ndim", "device", "requires_grad",
-    "shape", "dtype",
+    "shape", "dtype", "conj",  # which gives a number for a number only
 })  # fmt: skip
 
 

@@ -164,6 +164,9 @@ class Recorder(ArrayRecorder, Results):
             return x
         raise Refusal(f"a parameter is of type {type(x).__name__}, which may hold elements of tensors")
 
+    def _add_cast(self, operand: Value, value: Value) -> None:
+        self.add(form.COPY, "cast", (operand,), (value,))
+
     def _count_write(self, target: TensorBase, value: Value) -> None:
         self._versions_of(target)
         owner = self._owners.get(value.storage)
