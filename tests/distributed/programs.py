@@ -15,6 +15,7 @@ import numpy as np
 import wengert as torch
 import wengert.distributed as dist
 import wengert.distributed.nn as dn
+from wengert.distributed import process_group, watch
 from wengert.nn.parallel import DistributedDataParallel
 
 rank = size = 0
@@ -449,6 +450,54 @@ def one_skips() -> None:
     dist.all_reduce(torch.ones(1))
 
 
+def slow_end() -> None:
+    """All ranks end, although the hub, a thread of rank 0, pauses after each rank that it tells that all have left."""
+
+    def send_slowly(connection: Any, message: Any, send: Any = watch._send) -> None:
+        send(connection, message)
+        if "release" in message:
+            time.sleep(0.3)
+
+    watch._send = send_slowly
+    dist.barrier()
+
+
+def forks() -> None:
+    """A child that ends as programs do is no rank, so it ends at once."""
+    child = os.fork()
+    if child == 0:
+        sys.exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    dist.barrier()
+
+
+def forgets(how: str) -> None:
+    """The program ends while a call is under way that nobody waits for."""
+    process_group.UNFINISHED = 1.0
+    if how == "all_reduce":
+        dist.all_reduce(torch.ones(1_000_000), async_op=True)
+    elif rank == 1:
+        dist.irecv(torch.ones(1), 0)
+
+
+def stops(which: str) -> None:
+    """A rank is stopped while the other one is at the end of its program."""
+    dist.barrier()
+    if rank == int(which):
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def finalizes_alone() -> None:
+    """Rank 1 never comes to MPI's end, for which rank 0 waits in compiled code."""
+    process_group.ENDING = 2.0
+    if rank == 1:
+        dist.group.WORLD.job._finalize_mpi = lambda: time.sleep(1000)
+
+
+def hangs(mark: str) -> None:
+    time.sleep(1000)
+
+
 def one_ends(how: str) -> None:
     dist.barrier()
     if rank == 1:
@@ -462,7 +511,7 @@ def one_ends(how: str) -> None:
 
 if __name__ == "__main__":
     name, *arguments = sys.argv[1:]
-    dist.init_process_group(timeout=timedelta(seconds=2 if name == "one_skips" else 60))
+    dist.init_process_group(timeout=timedelta(seconds=2 if name in ("one_skips", "stops") else 60))
     rank, size = dist.get_rank(), dist.get_world_size()
     for program in name.split(","):
         globals()[program](*arguments)

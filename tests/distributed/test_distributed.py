@@ -65,6 +65,27 @@ def test_all_ranks_get_an_error_when_one_ends(how, words):
     assert "ArithmeticError: on purpose" in result.stderr or how != "raises"
 
 
+def test_a_program_ends_though_its_hub_is_slow_and_its_children_end_first():
+    passes(PROGRAMS, "slow_end,forks", 2)
+
+
+def test_calls_that_nobody_waits_for_are_finished_or_named_at_the_end():
+    passes(PROGRAMS, "forgets", 2, "all_reduce")
+    (error,) = errors_of(launch(PROGRAMS, "forgets", 2, "irecv"))
+    assert "The program is over, and a call can never be finished" in error and "irecv (call 0 of the default group, on rank 1)" in error
+
+
+@pytest.mark.parametrize("which", ["0", "1"])
+def test_a_rank_that_is_stopped_is_named_at_the_end_of_the_others(which):
+    (error,) = errors_of(launch(PROGRAMS, "stops", 2, which))
+    assert f"waits for rank {which}, which has not answered for 2 seconds" in error
+
+
+def test_an_end_of_mpi_that_hangs_names_its_place():
+    result = launch(PROGRAMS, "finalizes_alone", 2)
+    assert result.returncode and "Timeout (0:00:02)" in result.stderr and "in _finalize_mpi" in result.stderr
+
+
 def test_one_process_needs_no_launcher():
     launcher()
     code = "import wengert as t; d = t.distributed; d.init_process_group('gloo'); x = t.ones(2); d.all_reduce(x); print(x.tolist(), d.get_world_size())"

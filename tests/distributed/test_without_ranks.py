@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 import pytest
 
 import wengert
 import wengert.distributed as dist
+from wengert.distributed.process_group import _within
 
 
 @pytest.mark.parametrize("call", [
@@ -44,6 +46,29 @@ def test_backends_that_are_not_there_are_refused():
         dist.init_process_group("nccl")
     with pytest.raises(ValueError, match="Unknown backend"):
         dist.init_process_group("carrier pigeon")
+
+
+class OfOneThread:
+    """Stands in for mpi4py's MPI where threads call it in turns."""
+
+    THREAD_SERIALIZED = 2
+
+    def Query_thread(self):
+        return self.THREAD_SERIALIZED
+
+
+def test_calls_that_block_in_mpi_have_a_limit():
+    blocked = threading.Event()
+    try:
+        with pytest.raises(dist.DistBackendError, match=r"new_group: MPI has not returned for 0\.2 seconds"):
+            _within(OfOneThread(), 0.2, "new_group", blocked.wait)
+        with pytest.raises(ZeroDivisionError):  # what the check raises ends the wait
+            _within(OfOneThread(), 60.0, "new_group", blocked.wait, lambda: 1 / 0)
+    finally:
+        blocked.set()
+    with pytest.raises(KeyError):
+        _within(OfOneThread(), 60.0, "new_group", lambda: {}["no"])
+    assert _within(OfOneThread(), 60.0, "new_group", lambda: 5) == 5
 
 
 def test_names_are_torchs():

@@ -1,24 +1,31 @@
-"""Groups of ranks: the processes that mpirun has started, and parts of them, each with a communicator of MPI of its own."""
+"""Groups of ranks: the processes that mpirun has started, and parts of them, each with a communicator of MPI of its own.
+
+Note [End of MPI]: mpi4py's Finalize blocks until all ranks have called it, and holds the lock of the interpreter meanwhile, so no
+other thread of the process runs. A rank calls it when the hub has said that all ranks have left. The hub is a thread of rank 0, so
+it tells rank 0 last: if rank 0 called Finalize earlier, the hub could not tell the others, and all would wait for ever.
+"""
 
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import os
 import secrets
 import socket
 import sys
+import threading
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from wengert import errors
-from wengert._forks import import_late, is_installed
+from wengert._forks import import_late, in_child, is_installed
 from wengert.distributed.watch import LEFT, Hub, Watch
-from wengert.distributed.work import Header, Work
+from wengert.distributed.work import GRACE, Header, Work, unfinished
 
 __all__ = [
     "GroupMember", "ProcessGroup", "default_pg_timeout", "destroy_process_group", "get_backend", "get_global_rank",
@@ -27,6 +34,8 @@ __all__ = [
     "is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "new_group", "new_subgroups",
 ]  # fmt: skip
 
+UNFINISHED = 30.0  # seconds that calls which nobody waits for may go on after all ranks have left
+ENDING = 60.0  # seconds that MPI may take for its end, after all ranks have come so far
 default_pg_timeout = timedelta(minutes=30)
 
 
@@ -98,10 +107,7 @@ class ProcessGroup:
 
     def ended_rank(self, grace: float) -> tuple[int, str] | None:
         """Return a rank of the group that ended more than some seconds ago, and why, or None."""
-        for rank, (reason, when) in tuple(self.job.watch.ended.items()):
-            if rank in self.ranks and time.monotonic() - when > grace:
-                return rank, reason
-        return None
+        return self.job.watch.ended_rank(self.ranks, grace)
 
     def describe(self, work: Work) -> str:
         """A call, for messages."""
@@ -138,6 +144,7 @@ class _Job:
 
     def __init__(self, mpi: Any, timeout: float) -> None:
         self.mpi = mpi
+        self.timeout = timeout
         world = mpi.COMM_WORLD
         self.rank: int = world.Get_rank()
         self.size: int = world.Get_size()
@@ -147,7 +154,7 @@ class _Job:
         comm, request = world.Idup()
         _await(request, timeout, "init_process_group: not all ranks of mpirun have called it")
         self.comm = comm
-        self.watch = self._connect()
+        self.watch = _within(mpi, timeout, "init_process_group", self._connect)
         atexit.register(self.leave)
 
     def _connect(self) -> Watch:
@@ -159,7 +166,7 @@ class _Job:
             host = "127.0.0.1" if is_local else os.environ.get("MASTER_ADDR") or socket.getfqdn()
             offer = (host, Hub(self.size, token, is_local).port, token)
         host, port, token = self.comm.bcast(offer)
-        watch = Watch(self.rank, host, port, token, self.states.get)
+        watch = Watch(self.rank, self.size, host, port, token, self.states.get)
         self.comm.barrier()
         return watch
 
@@ -176,11 +183,70 @@ class _Job:
             reason = LEFT
         sys.stdout.flush()
         sys.stderr.flush()
-        if self.watch.leave(reason, reason != LEFT):
-            if not self.mpi.Is_finalized():
-                self.mpi.Finalize()
+        try:
+            have_all_left = self.watch.leave(reason, reason != LEFT, self.timeout)
+        except errors.DistBackendError as error:
+            _exit_with(str(error))
+        if have_all_left:
+            self._finalize_mpi()
         elif import_late("mpi4py").rc.finalize is not False:  # the program itself has loaded MPI, which would wait at the end
             os._exit(1)
+
+    def _finalize_mpi(self) -> None:
+        """End MPI. If this hangs, faulthandler prints so and exits, as no thread of Python can: see Note [End of MPI]."""
+        if self.mpi.Is_finalized():
+            return
+        pending = unfinished(UNFINISHED)
+        if pending:
+            names = ", ".join([work.group.describe(work) for work in pending])
+            _exit_with(f"The program is over, and a call can never be finished, because the other ranks have left: {names}.")
+        faulthandler.dump_traceback_later(ENDING, exit=True, file=2)
+        self.mpi.Finalize()
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _exit_with(problem: str) -> NoReturn:
+    """End the process at once, with an error: the end of MPI would wait for ever."""
+    print(f"DistBackendError: {problem}", file=sys.stderr, flush=True)
+    os._exit(1)
+
+
+@in_child
+def _stay_out_of_mpi() -> None:
+    """A forked child is no rank, and has nobody to tell that it ends."""
+    atexit.unregister(_finalize_alone)
+    if _job is not None:
+        atexit.unregister(_job.leave)
+
+
+def _within(mpi: Any, seconds: float, name: str, call: Callable[[], Any], check: Callable[[], None] | None = None) -> Any:
+    """Return call(), which blocks in MPI. check: raises if there is no use in waiting longer.
+
+    Raises DistBackendError after some seconds, and leaves the call to its thread. There is no limit if MPI allows one thread only.
+    """
+    if mpi.Query_thread() < mpi.THREAD_SERIALIZED:
+        return call()
+    results: list[Any] = []
+    problems: list[BaseException] = []
+    is_over = threading.Event()
+
+    def run_call() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:
+            problems.append(error)
+        is_over.set()
+
+    threading.Thread(target=run_call, name=f"wengert {name}", daemon=True).start()
+    end = time.monotonic() + seconds
+    while not is_over.wait(0.1):
+        if check is not None:
+            check()
+        if time.monotonic() > end:
+            raise errors.DistBackendError(f"{name}: MPI has not returned for {seconds:g} seconds.")
+    if problems:
+        raise problems[0]
+    return results[0]
 
 
 def _await(request: Any, timeout: float, problem: str) -> None:
@@ -255,7 +321,7 @@ def _load_mpi() -> Any:
     if "mpi4py.MPI" not in sys.modules:
         import_late("mpi4py").rc.finalize = False
     try:
-        return import_late("mpi4py.MPI")
+        mpi = import_late("mpi4py.MPI")
     except ModuleNotFoundError:
         raise
     except (ImportError, RuntimeError) as error:
@@ -263,6 +329,15 @@ def _load_mpi() -> Any:
             f'init_process_group: mpi4py finds no MPI library: {error}\nHint: pip install "wengert[mpi]", which brings one, or '
             "install MPICH or Open MPI."
         ) from error
+    if mpi.COMM_WORLD.Get_size() == 1:
+        atexit.register(_finalize_alone, mpi)
+    return mpi
+
+
+def _finalize_alone(mpi: Any) -> None:
+    """End MPI in a process that is the only one, even if it has never come so far as to be a rank."""
+    if not mpi.Is_finalized():
+        mpi.Finalize()
 
 
 def _check_backend(backend: Any) -> None:
@@ -316,16 +391,29 @@ def _new_group(job: _Job, ranks: Sequence[int], seconds: float, parent: ProcessG
     """Make a group, on all ranks of the job. Return None on ranks that are not in it."""
     label = "the default group" if parent is None else f"group {job.groups} of ranks {list(ranks)}"
     job.groups += 1
-    # MPI's call blocks, so all ranks are brought here first.
+    # MPI's calls block, so all ranks are brought here first.
     if parent is None:
         _await(job.comm.Ibarrier(), seconds, "init_process_group: not all ranks of mpirun have called it")
     else:
         run(parent, "new_group", list, (len(ranks), job.groups), str(list(ranks)))
-    comm = job.comm.Split(0 if job.rank in ranks else job.mpi.UNDEFINED, list(ranks).index(job.rank) if job.rank in ranks else 0)
-    if comm == job.mpi.COMM_NULL:
-        return None
-    made = ProcessGroup(job, comm, ranks, seconds, label)
-    _groups.append(made)
+
+    def make() -> ProcessGroup | None:
+        is_member = job.rank in ranks
+        comm = job.comm.Split(0 if is_member else job.mpi.UNDEFINED, list(ranks).index(job.rank) if is_member else 0)
+        return None if comm == job.mpi.COMM_NULL else ProcessGroup(job, comm, ranks, seconds, label)
+
+    def check() -> None:
+        ended = job.watch.ended_rank(range(job.size), GRACE)
+        if ended is not None:
+            raise errors.DistBackendError(f"{label} cannot be made: rank {ended[0]} {ended[1]}.")
+
+    try:
+        made = _within(job.mpi, seconds, "new_group", make, check)
+    except errors.DistBackendError:
+        job.is_broken = True
+        raise
+    if made is not None:
+        _groups.append(made)
     return made
 
 

@@ -15,7 +15,8 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from typing import Any
 
 from wengert import errors
@@ -26,6 +27,7 @@ __all__ = ["Hub", "Watch"]
 CONNECTING = 30.0  # seconds that a rank tries to reach the hub
 ANSWERING = 2.0  # seconds that the hub waits for the ranks to say where they are
 LEAVING = 10.0  # seconds that a rank which has failed waits for the others, which want to print their errors, too
+PROBES = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 6}  # so a machine that is gone is known after 90 seconds
 _sockets: list[socket.socket] = []  # a fork must not keep connections open that the death of this process shall close
 
 
@@ -36,10 +38,23 @@ def _close_sockets() -> None:
     _sockets.clear()
 
 
+def _prepare(connection: socket.socket) -> None:
+    """Let the operating system send small messages at once, and close the connection if the other machine is gone."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in PROBES.items():
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    _sockets.append(connection)
+
+
 def _send(connection: socket.socket, message: dict[str, Any]) -> None:
     """Send one line. A connection whose other end is gone is left to its reader, which sees that it has closed."""
     try:
         connection.sendall(json.dumps(message).encode() + b"\n")
+    except TimeoutError:  # the other end has read nothing for long, and half a line is sent
+        with suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
     except OSError:
         pass
 
@@ -78,12 +93,14 @@ class Hub:
                     self._accept()
                 else:
                     self._read(key.fileobj)  # type: ignore[arg-type]
-            if self._askers and (time.monotonic() >= self._answer_until or len(self._states) + len(self._ended) >= self.size):
+            known = self._states.keys() | self._ended.keys()
+            if self._askers and (time.monotonic() >= self._answer_until or len(known) >= self.size):
                 self._answer()
 
     def _accept(self) -> None:
         connection, _ = self._listener.accept()
-        _sockets.append(connection)
+        _prepare(connection)
+        connection.settimeout(ANSWERING)  # a rank that is stopped does not stop the hub
         self._ranks[connection] = -1
         self._buffers[connection] = bytearray()
         self._selector.register(connection, selectors.EVENT_READ)
@@ -144,17 +161,21 @@ class Hub:
         self._askers.clear()
 
     def _tell(self, message: dict[str, Any]) -> None:
-        for connection in list(self._ranks):
+        """Send a message to all ranks, to rank 0 last. See Note [End of MPI]."""
+        for connection in sorted(self._ranks, key=lambda connection: self._ranks[connection], reverse=True):
             _send(connection, message)
 
 
 class Watch:
-    """One rank's connection to the hub. state: gives what this rank says when it is asked where it is in a group.
+    """One rank's connection to the hub.
+
+    size: number of ranks. state: gives what this rank says when it is asked where it is in a group.
 
     Attributes: ended, rank -> (reason, time) of the ranks that have ended. Raises DistNetworkError if the hub cannot be reached.
     """
 
-    def __init__(self, rank: int, host: str, port: int, token: str, state: Callable[[str], Any]) -> None:
+    def __init__(self, rank: int, size: int, host: str, port: int, token: str, state: Callable[[str], Any]) -> None:
+        self.size = size
         self.ended: dict[int, tuple[str, float]] = {}
         self._state = state
         self._states: dict[str, Any] = {}
@@ -162,7 +183,7 @@ class Watch:
         self._released = threading.Event()
         try:
             self._connection = socket.create_connection((host, port), CONNECTING)
-            self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            _prepare(self._connection)
             _send(self._connection, {"rank": rank, "token": token})
             self._buffer = bytearray(self._connection.recv(65536))  # the welcome
             self._connection.settimeout(None)
@@ -171,7 +192,6 @@ class Watch:
                 f"init_process_group: rank {rank} cannot connect to rank 0 at {host}:{port}: {error}. Hint: let the machines reach "
                 "each other by TCP; the environment variable MASTER_ADDR on rank 0 names the address to use."
             ) from error
-        _sockets.append(self._connection)
         threading.Thread(target=self._run, name="wengert watch", daemon=True).start()
 
     def _run(self) -> None:
@@ -208,13 +228,31 @@ class Watch:
         self._answered.wait(2 * ANSWERING)
         return {int(rank): state for rank, state in self._states.items()}
 
-    def leave(self, reason: str, has_failed: bool) -> bool:
+    def ended_rank(self, ranks: Collection[int], grace: float) -> tuple[int, str] | None:
+        """Return one of some ranks that ended more than `grace` seconds ago, and why, or None."""
+        for rank, (reason, when) in tuple(self.ended.items()):
+            if rank in ranks and time.monotonic() - when > grace:
+                return rank, reason
+        return None
+
+    def leave(self, reason: str, has_failed: bool, patience: float) -> bool:
         """Say that this rank ends, and wait until all have said so. After a failure, wait some seconds at most.
 
-        Return whether all ranks have left in order."""
+        patience: seconds after which the other ranks are asked for a sign of life, again and again. They may compute as long as
+        they like. Raises DistBackendError if a rank gives none twice. Return whether all ranks have left in order."""
         _send(self._connection, {"left": reason})
-        self._released.wait(LEAVING if has_failed else None)
-        return not has_failed and all(why == LEFT for why, _ in self.ended.values())
+        if has_failed:
+            self._released.wait(LEAVING)
+            return False
+        silent: set[int] = set()
+        while not self._released.wait(patience):
+            before, silent = silent, set(range(self.size)) - self.ask("").keys() - self.ended.keys()
+            if before & silent:
+                raise errors.DistBackendError(
+                    f"The program of this rank is over, and waits for rank {min(before & silent)}, which has not answered for "
+                    f"{patience:g} seconds: it is stopped, or busy in compiled code."
+                )
+        return all(why == LEFT for why, _ in self.ended.values())
 
 
 LEFT = "has left: its program is over"

@@ -29,7 +29,7 @@ from wengert.core.recorder import add_range, is_recording
 if TYPE_CHECKING:
     from wengert.distributed.process_group import ProcessGroup
 
-__all__ = ["Work"]
+__all__ = ["Work", "unfinished"]
 
 GRACE = 2.0  # seconds that a call goes on after a rank has ended, because its data may be on their way
 LINE = 256  # bytes of the description of a call
@@ -281,6 +281,12 @@ class _Background:
             if not over:
                 time.sleep(PAUSE)
 
+    def unfinished(self) -> list[Work]:
+        """Look at all calls once, and return those that are not over."""
+        with self._wake:
+            works = list(self._works)
+        return [work for work in works if not work.advance_quietly()]
+
     def record(self, work: Work) -> None:
         """Tell the profiler of a call. Calls share the wires, so the range of one begins after the end of the one before."""
         ended = time.perf_counter_ns()
@@ -290,6 +296,16 @@ class _Background:
 
 
 _background = _Background()
+
+
+def unfinished(seconds: float) -> list[Work]:
+    """Wait some seconds at most until no call is under way, and return the calls that are."""
+    end = time.monotonic() + seconds
+    while works := _background.unfinished():
+        if time.monotonic() > end:
+            break
+        time.sleep(PAUSE)
+    return works
 
 
 @in_child
