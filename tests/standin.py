@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from wengert.backends import kernels, numpy as numpy_backend, selection
+from wengert.backends import kernels, numpy as numpy_backend, philox, selection
 from wengert.kernels import memory
 from wengert.ops import device_kernels
 
@@ -358,6 +358,18 @@ def run_sum(kernel: Any, operands: Any, dtype: Any, axes: tuple[int, ...]) -> Ar
     return Array(np.asarray(result.sum(axis=axes, dtype=kernels.computed_in(dtype)).astype(dtype)), index)
 
 
+def draw(kind: str, dtype: Any, shape: tuple[int, ...], seed: int, offset: int) -> Array:
+    global launches
+    launches += 1
+    return Array(philox.numbers(kind, dtype, shape, seed, offset), _current)
+
+
+def draw_rejecting(kind: int, a: Array, b: Array, seed: int, offset: int) -> Array:
+    global launches
+    launches += 1
+    return Array(philox.rejecting_numbers(kind, a.data_, b.data_, seed, offset), a.index)
+
+
 def start() -> None:
     """Do nothing: the library is always there."""
 
@@ -508,7 +520,7 @@ def properties(index: int) -> dict[str, Any]:
 def leave() -> None:
     """Let tensors hold the arrays of NumPy alone."""
     selection.others.pop(Array, None)
-    selection._loaded.pop(name, None)
+    selection.loaded.pop(name, None)
     selection._wrong.clear()
 
 

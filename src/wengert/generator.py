@@ -1,4 +1,6 @@
-"""Random number generators: torch's Generator on NumPy's Mersenne Twister, and the default generator of wengert.manual_seed.
+"""Random number generators: torch's Generator on NumPy's Mersenne Twister, and the default generators of wengert.manual_seed.
+
+A GPU has generators of its own, DeviceGenerator, whose numbers are made there. The rest of this text is about the CPU.
 
 A seed gives the numbers that torch draws on a CPU, on every platform. Note [Random numbers] says how words of the Mersenne
 Twister become numbers. Integers, permutations and uniform numbers agree with torch's to the bit, normal ones to the last place.
@@ -29,7 +31,7 @@ from weakref import WeakSet
 
 from wengert import errors
 from wengert._forks import in_child
-from wengert.backends.selection import cuda_is_available
+from wengert.backends.selection import backend_for, cuda_is_available, device_name, loaded
 from wengert.core.tensor import TensorBase, wrap
 from wengert.devices import device as _device
 from wengert.kernels import native
@@ -49,6 +51,7 @@ _STATE = [
     ("normal", "<f8"), ("normal_rho", "<f8"), ("has_normal", "<i4"), ("", "V4"), ("float_normal", "<f4"), ("has_float", "V4"),
 ]  # fmt: skip
 _STATE_SIZE = 5056  # bytes
+_BLOCK_WORDS = 4  # words of a block of Philox
 _generators: WeakSet[Generator] = WeakSet()  # all that are alive
 
 
@@ -69,12 +72,14 @@ class Generator:
 
     __slots__ = ("__weakref__", "_lock", "_normal", "_numpy", "_seed", "device")
 
-    def __init__(self, device: Any = None) -> None:
+    def __new__(cls, device: Any = None) -> Generator:
         kind = "cpu" if device is None else _device(device).type
         if kind != "cpu" and not (kind == "cuda" and cuda_is_available()):
-            raise errors.DeviceError(f"Cannot get {kind.upper()} generator: random numbers are made on the CPU")
-        # Without index: there is one CPU. Numbers for a GPU are made in main memory, too, so a seed means the same everywhere.
-        self.device = _device(kind)
+            raise errors.DeviceError(f"Cannot get {kind.upper()} generator: random numbers are made on the CPU and on CUDA devices")
+        return object.__new__(DeviceGenerator if kind == "cuda" and cls is Generator else cls)
+
+    def __init__(self, device: Any = None) -> None:
+        self.device = _device("cpu")  # without index: there is one CPU
         self._seed: int | None = _FIRST_SEED
         self._numpy: Any = None  # made at the first use, because importing numpy.random takes milliseconds
         self._normal: float | None = None  # second number of the last pair of normal numbers
@@ -109,10 +114,7 @@ class Generator:
 
         seed: an int in [-2**63, 2**64), taken modulo 2**64. Raises ValueError for other ints.
         """
-        seed = int(seed)
-        if not -(2**63) <= seed < 2**64:
-            raise errors.ElementError(f"Overflow when unpacking long long: the seed {seed} is not in [-2**63, 2**64)")
-        self._restart(seed & _MASK_64)
+        self._restart(_checked_seed(seed))
         return self
 
     def _restart(self, seed: int) -> None:
@@ -165,11 +167,7 @@ class Generator:
         new_state: a uint8 tensor of 5056 elements. Raises TypeError or RuntimeError for anything else."""
         import numpy
 
-        if not isinstance(new_state, TensorBase):
-            raise errors.wrong_argument_type("set_state", "new_state", 0, type(new_state))
-        array: Any = new_state._array
-        if array.dtype != "uint8":
-            raise errors.DtypeError("RNG state must be a torch.ByteTensor")
+        array = _bytes_of(new_state)
         if array.shape != (_STATE_SIZE,):
             raise RuntimeError(
                 f"Expected a CPUGeneratorImplState of size {_STATE_SIZE} but found the input RNG state size to be {array.size}"
@@ -317,6 +315,14 @@ class Generator:
             order[i], order[j] = order[j], order[i]
         return numpy.array(order, numpy.int64)
 
+    def get_offset(self) -> int:
+        """Return how many words a GPU's generator has used. Raises RuntimeError on the CPU, whose generator does not count them."""
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def set_offset(self, offset: int) -> Generator:
+        """Set how many words a GPU's generator has used. Raises RuntimeError on the CPU."""
+        raise RuntimeError("CPU Generator does not use offset")
+
     def clone_state(self) -> Generator:
         """Return a new generator in the same state."""
         return Generator(self.device).set_state(self.get_state())
@@ -324,6 +330,10 @@ class Generator:
     def graphsafe_get_state(self) -> Generator:
         """Return a new generator in the same state: clone_state under torch's other name."""
         return self.clone_state()
+
+    def graphsafe_set_state(self, state: Generator) -> Generator:
+        """Take the state of another generator of the same type of device, and return self."""
+        return self.set_state(state.get_state())
 
     def __setstate__(self, state: tuple[int, None, Any]) -> None:
         """Take the state of a pickle that torch has made: the seed, None and what get_state returned."""
@@ -333,6 +343,128 @@ class Generator:
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         return _rebuild, (self.get_state()._array.tobytes(),)
+
+
+class DeviceGenerator(Generator):
+    """Source of random numbers on a GPU, which Generator("cuda") makes: a seed, and an offset that counts the words in use.
+
+    The GPU makes the numbers, by the generator Philox (backends/philox.py), without waiting. Equal seeds and offsets give equal
+    numbers on each GPU. They are neither those of a seed on the CPU nor torch's. A state has torch's format for GPUs: 16 bytes, the
+    seed and the offset."""
+
+    __slots__ = ("_offset",)
+
+    def __init__(self, device: Any = None) -> None:
+        where = _device(device)
+        backend = backend_for("cuda")
+        index = backend.current_device() if where.index is None else where.index
+        if index >= backend.device_count():
+            raise errors.DeviceError("CUDA error: invalid device ordinal")
+        super().__init__()
+        self.device = _device("cuda", index)
+        self._offset = 0
+
+    @property
+    def numpy(self) -> Any:
+        """Raises RuntimeError: NumPy has no generator on a GPU."""
+        raise errors.DeviceError(f"a generator on {self.device} has no generator of NumPy. Hint: use wengert.Generator().numpy")
+
+    def _restart(self, seed: int) -> None:
+        with self._lock:
+            self._seed, self._offset = seed, 0
+
+    def position(self) -> Any:
+        return self._seed, self._offset
+
+    def get_offset(self) -> int:
+        return self._offset
+
+    def set_offset(self, offset: int) -> Generator:
+        if offset % _BLOCK_WORDS:
+            raise RuntimeError("offset must be a multiple of 4")
+        with self._lock:
+            self._seed_or_entropy()
+            self._offset = offset & _MASK_64
+        return self
+
+    def get_state(self) -> Any:
+        """Return the seed and the offset, in torch's format: a uint8 tensor of 16 elements, in main memory."""
+        import numpy
+
+        with self._lock:
+            return wrap(numpy.array([self._seed_or_entropy(), self._offset], "<u8").view(numpy.uint8))
+
+    def set_state(self, new_state: Any) -> Generator:
+        """Restore a state that get_state returned, and return self. Raises TypeError or RuntimeError for anything else."""
+        import numpy
+
+        array = _bytes_of(new_state)
+        if array.shape not in ((8,), (16,)):
+            raise RuntimeError("RNG state is wrong size")
+        seed, offset = [*numpy.frombuffer(array.tobytes(), "<u8").tolist(), 0][:2]
+        with self._lock:
+            self._seed, self._offset = seed, offset
+        return self
+
+    def _take(self, blocks: int) -> tuple[int, int]:
+        """Return the seed and the number of the first of some blocks, which nothing else uses from now on."""
+        with self._lock:
+            first = self._offset // _BLOCK_WORDS
+            self._offset = self._offset + _BLOCK_WORDS * blocks & _MASK_64
+            return self._seed_or_entropy(), first
+
+    def _draw(self, kind: str, shape: tuple[int, ...], dtype: Any) -> Any:
+        backend = backend_for("cuda")
+        seed, first = self._take(-(-math.prod(shape) * dtype.itemsize // (4 * _BLOCK_WORDS)))
+        with backend.current(self.device.index):
+            return backend.draw(kind, dtype, shape, seed, first)
+
+    def words(self, n: int) -> Any:
+        """Draw n long words, as uint64."""
+        return self.integers((n,), 1 << 64)
+
+    def uniform(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        return self._draw("uniform", shape, dtype)
+
+    def uniform_like(self, array: Any) -> Any:
+        """Draw a float32 number from [0, 1) for each element of an array."""
+        from numpy import dtype
+
+        return self.uniform(array.shape, dtype("float32"))
+
+    def integers(self, shape: tuple[int, ...], size: int, is_long: bool | None = None) -> Any:
+        """Draw integers from [0, size), 1 <= size <= 2**64, as uint64."""
+        from numpy import dtype
+
+        words = self._draw("uniform", shape, dtype("uint64"))
+        if size <= _MASK_64:
+            words %= words.dtype.type(size)
+        return words
+
+    def normal(self, shape: tuple[int, ...], dtype: Any, in_groups: bool = True) -> Any:
+        """Draw normal numbers of mean 0 and variance 1 in a floating dtype. Each part of complex numbers has variance 1/2."""
+        import numpy
+
+        if dtype.kind == "c":
+            part = numpy.dtype(dtype.type(0).real)
+            return (self.normal((*shape, 2), part) * part.type(math.sqrt(0.5))).view(dtype).reshape(shape)
+        if dtype.itemsize == 2:
+            return self.normal(shape, numpy.dtype("float32")).astype(dtype)
+        return self._draw("normal", shape, dtype)
+
+    def by_rejection(self, kind: int, a: Any, b: Any) -> Any:
+        seed, first = self._take(1 + (a.size >> 32))
+        return backend_for("cuda").draw_rejecting(kind, a, b, seed, first)
+
+    def permutation(self, n: int) -> Any:
+        """Draw a permutation of 0, ..., n - 1, as int64: the order of n random words."""
+        return self.words(n).argsort()
+
+    def __setstate__(self, state: Any) -> None:
+        raise TypeError("a generator of a GPU takes no state of a pickle")
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return _rebuild_on, (str(self.device), self.get_state()._array.tobytes())
 
 
 def _transform_groups(u: Any) -> None:
@@ -356,10 +488,32 @@ def _seed(bits: Any, seed: int) -> None:
     RandomState(bits).seed(seed & _MASK_32)
 
 
+def _checked_seed(seed: Any) -> int:
+    """Return a seed modulo 2**64. Raises ValueError outside of [-2**63, 2**64)."""
+    seed = int(seed)
+    if not -(2**63) <= seed < 2**64:
+        raise errors.ElementError(f"Overflow when unpacking long long: the seed {seed} is not in [-2**63, 2**64)")
+    return seed & _MASK_64
+
+
+def _bytes_of(state: Any) -> Any:
+    """Return the array of a state. Raises TypeError or RuntimeError for anything but a uint8 tensor in main memory."""
+    if not isinstance(state, TensorBase):
+        raise errors.wrong_argument_type("set_state", "new_state", 0, type(state))
+    array: Any = state._array
+    if array.dtype != "uint8" or device_name(array) != "cpu":
+        raise errors.DtypeError("RNG state must be a torch.ByteTensor")
+    return array
+
+
 def _rebuild(state: bytes) -> Generator:
+    return _rebuild_on("cpu", state)
+
+
+def _rebuild_on(where: str, state: bytes) -> Generator:
     import numpy
 
-    return Generator().set_state(wrap(numpy.frombuffer(state, numpy.uint8)))
+    return Generator(where).set_state(wrap(numpy.frombuffer(state, numpy.uint8)))
 
 
 @in_child
@@ -386,29 +540,79 @@ def in_memory_order(array: Any, draw: Callable[[tuple[int, ...]], Any]) -> Any:
     return drawn.transpose([order.index(dim) for dim in range(array.ndim)])
 
 
-def generator_of(generator: Generator | None) -> Generator:
-    """Return the Generator of a `generator=` argument; None means the default generator."""
+def generator_of(generator: Generator | None, where: str = "cpu") -> Generator:
+    """Return the Generator of a `generator=` argument for numbers on a device, "cpu" or "cuda:0"; None means its default generator.
+
+    Raises RuntimeError for a generator of another type of device."""
     if generator is None:
-        return default_generator
+        return default_generator if where == "cpu" else default_generator_of(where)
     if not isinstance(generator, Generator):
         raise TypeError(f"expected a wengert.Generator as generator=, but got {type(generator).__name__}")
+    kind = where.partition(":")[0]
+    if generator.device.type != kind:
+        raise errors.DeviceError(f"Expected a '{kind}' device type for generator but found '{generator.device.type}'")
     return generator
 
 
+_of_devices: dict[str, Generator] = {}  # the default generators of GPUs
+_seed_of_devices: int | None = None  # of those that are made later
+
+
+def default_generator_of(where: str) -> Generator:
+    """Return the default generator of a device, "cpu" or "cuda:0". manual_seed seeds it, too, if it is made later."""
+    if where == "cpu":
+        return default_generator
+    found = _of_devices.get(where)
+    if found is None:
+        found = Generator(where)
+        found._seed = _seed_of_devices
+        found = _of_devices.setdefault(where, found)
+    return found
+
+
+def default_generators() -> dict[str, Generator]:
+    """Return the default generators of the CPU and, if GPUs are in use, of each GPU, by the names of the devices."""
+    count = backend_for("cuda").device_count() if "cuda" in loaded else 0
+    return {"cpu": default_generator, **{f"cuda:{i}": default_generator_of(f"cuda:{i}") for i in range(count)}}
+
+
+def get_states() -> dict[str, Any]:
+    """Return the states of all default generators, for set_states."""
+    return {where: generator.get_state() for where, generator in default_generators().items()}
+
+
+def set_states(states: dict[str, Any]) -> None:
+    """Restore states of default generators."""
+    for where, state in states.items():
+        default_generator_of(where).set_state(state)
+
+
 def manual_seed(seed: int) -> Generator:
-    """Restart the default generator from a seed and return the generator.
+    """Restart the default generators, of the CPU and of each GPU, from a seed and return that of the CPU.
 
     >>> import wengert
     >>> _ = wengert.manual_seed(0)
     >>> wengert.rand(3)
     tensor([0.4963, 0.7682, 0.0885])
     """
-    return default_generator.manual_seed(seed)
+    default_generator.manual_seed(seed)
+    seed_devices(seed)
+    return default_generator
+
+
+def seed_devices(seed: int) -> None:
+    """Restart the default generators of the GPUs from a seed, those too that are not made yet."""
+    global _seed_of_devices
+    _seed_of_devices = _checked_seed(seed)
+    for generator in _of_devices.values():
+        generator.manual_seed(seed)
 
 
 def seed() -> int:
-    """Restart the default generator from a random seed of the operating system and return the seed."""
-    return default_generator.seed()
+    """Restart the default generators from a random seed of the operating system and return the seed."""
+    found = default_generator.seed()
+    seed_devices(found)
+    return found
 
 
 def initial_seed() -> int:

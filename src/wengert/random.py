@@ -17,11 +17,14 @@ from wengert.devices import device as _device
 from wengert.generator import (
     Generator as Generator,
     default_generator as default_generator,
+    default_generator_of as _default_generator_of,
     get_rng_state as get_rng_state,
+    get_states as _get_states,
     initial_seed as initial_seed,
     manual_seed as manual_seed,
     seed as seed,
     set_rng_state as set_rng_state,
+    set_states as _set_states,
 )
 
 __all__ = [
@@ -37,23 +40,25 @@ def fork_rng(
     _devices_kw: str = "devices",
     device_type: Any = None,
 ) -> Iterator[None]:
-    """Context manager that restores the state of the default generator at the end of its block.
+    """Context manager that restores the states of the default generators at the end of its block.
 
-    enabled: False makes it do nothing. devices: GPUs whose generators torch restores too; there are none, so a device
-    other than the CPU raises RuntimeError.
+    enabled: False makes it do nothing. devices: GPUs whose generators are restored, besides that of the CPU; all if None. Raises
+    RuntimeError for devices without generators.
     """
     if not enabled:
         yield
         return
-    for named in devices or ():
-        Generator(named)  # raises for a device other than the CPU
     if device_type is not None:
-        _device(device_type)  # raises for an unknown type; there is no state of GPUs to restore
-    state = get_rng_state()
+        _device(device_type)  # raises for an unknown type
+    if devices is None:
+        states = _get_states()
+    else:
+        names = ["cpu", *[str(Generator(named).device) for named in devices]]
+        states = {where: _default_generator_of(where).get_state() for where in names}
     try:
         yield
     finally:
-        set_rng_state(state)
+        _set_states(states)
 
 
 def thread_safe_generator() -> Generator | None:

@@ -304,7 +304,7 @@ class Tensor(ReadableBase, OperationMethods, ConversionMembers, GradientMembers,
         if self._requires_grad:
             note_cut("tolist()", self)
         refresh_view(self)
-        return self._array.tolist()
+        return to_host(self._array).tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """Return a NumPy array that shares the tensor's memory. Raises RuntimeError if the tensor requires grad or is dual.

@@ -418,11 +418,6 @@ def test_compiled_functions_run_eagerly_on_a_device(tmp_path):
         torch.compile(lambda x: x * 2, fullgraph=True)(torch.ones(3, device="cuda"))
 
 
-def test_a_generator_for_a_device_gives_the_numbers_of_the_cpu():
-    a = torch.rand(3, device="cuda", generator=torch.Generator("cuda").manual_seed(5))
-    assert a.is_cuda and a.tolist() == torch.rand(3, generator=torch.Generator().manual_seed(5)).tolist()
-
-
 def test_distributions_draw_and_measure_on_the_device_of_their_parameters():
     one, p, scale = torch.tensor([1.0, 2.0], device="cuda"), torch.tensor([0.3, 0.6], device="cuda"), torch.tensor(0.5, device="cuda")
     parameters = {

@@ -6,30 +6,22 @@ from __future__ import annotations
 
 import ctypes
 import re
-import shutil
-import subprocess
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import device_compilers
 import device_library
 import standin
 import wengert as torch
 from device_library import on_the_stand_in
-from wengert.backends.kernels import OPTIONS, Kernel, preamble_of, source_of
+from wengert.backends.kernels import Kernel, preamble_of, source_of
 from wengert.ops import device_kernels, load_all
 from wengert.ops.registry import OPS
 
 REALS = ("float32", "float64")
-HOST = """#include <math.h>
-#include <string.h>
-#define __device__
-#define __forceinline__ inline __attribute__((unused))
-"""
 
 
 @cache
@@ -62,14 +54,8 @@ def source(head: str, place: str, chosen: list[Kernel], dtypes: tuple[str, ...] 
 
 @pytest.fixture(scope="module")
 def host_library(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        pytest.skip("there is no compiler of C++")
-    folder = tmp_path_factory.mktemp("kernels")
-    (folder / "kernels.cpp").write_text(HOST + source('extern "C"', "for (int i = 0; i < n; i++)", kernels()))
-    options = ["-O0", "-w", "-ffp-contract=off", "-shared", "-fPIC"]
-    subprocess.run([compiler, *options, "-o", "kernels.so", "kernels.cpp"], cwd=folder, check=True, timeout=300)
-    return ctypes.CDLL(str(folder / "kernels.so"))
+    text = source('extern "C"', "for (int i = 0; i < n; i++)", kernels())
+    return device_compilers.host_library(text, tmp_path_factory.mktemp("kernels"))
 
 
 @pytest.mark.slow
@@ -91,40 +77,16 @@ def test_the_text_of_each_kernel_computes_what_numpy_computes(host_library, dtyp
             np.testing.assert_allclose(total[0], found.sum(), rtol=1e-4, err_msg=kernel.name)
 
 
-def nvrtc() -> Any:
-    """Return NVIDIA's compiler, a library that needs no GPU. Skip the test where it is not installed."""
-    found = find_spec("nvidia.cuda_nvrtc") if find_spec("nvidia") else None
-    paths = [path for folder in (found.submodule_search_locations if found else ()) for path in Path(folder, "lib").glob("libnvrtc.so.*")]
-    if not paths:
-        pytest.skip("NVIDIA's compiler is not installed (pip install nvidia-cuda-nvrtc-cu12)")
-    return ctypes.CDLL(str(paths[0]))
-
-
-def compiled(text: str) -> bytes:
-    """Return the machine code of a source for sm_90."""
-    library, program, size = nvrtc(), ctypes.c_void_p(), ctypes.c_size_t()
-    assert library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernels.cu", 0, None, None) == 0
-    options = [option.encode() for option in ("--gpu-architecture=sm_90", "-w", *OPTIONS)]
-    failed = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
-    part = "ProgramLog" if failed else "CUBIN"
-    getattr(library, f"nvrtcGet{part}Size")(program, ctypes.byref(size))
-    content = ctypes.create_string_buffer(size.value)
-    getattr(library, f"nvrtcGet{part}")(program, content)
-    library.nvrtcDestroyProgram(ctypes.byref(program))
-    assert not failed, content.value.decode()[:3000]
-    return content.raw
-
-
 def test_each_kernel_compiles_for_a_gpu():
     place = "const int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n)"
-    code = compiled(source('extern "C" __global__', place, kernels()))
+    code = device_compilers.compiled(source('extern "C" __global__', place, kernels()))
     assert code.startswith(b"\x7fELF")
     assert all(f"k{number}_{dtype}".encode() in code for number in range(len(kernels())) for dtype in REALS)
 
 
 def test_a_text_that_is_wrong_is_refused():
     with pytest.raises(AssertionError, match="identifier \"VM\" is undefined"):
-        compiled('extern "C" __global__ void k(float *x) { x[0] = VM(exp)(x[0]); }')
+        device_compilers.compiled('extern "C" __global__ void k(float *x) { x[0] = VM(exp)(x[0]); }')
 
 
 def test_texts_have_no_macros_left_and_name_each_operand_once():

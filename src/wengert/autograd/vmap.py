@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from wengert import errors
 from wengert.core.tensor import TensorBase
-from wengert.generator import default_generator
+from wengert.generator import default_generators, get_states, set_states
 from wengert.ops import OPS
 from wengert.utils._pytree import broadcast_prefix, tree_flatten, tree_structure, tree_unflatten
 
@@ -164,24 +164,28 @@ def _stack_outputs(name: str, values: tuple[Any, ...], dim: Any, size: int) -> A
     return found if size else found.narrow(dim, 0, 0)
 
 
+def _positions() -> list[Any]:
+    return [generator.position() for generator in default_generators().values()]
+
+
 class Draws:
     """Context manager around each call of func, which controls random numbers by vmap's argument randomness."""
 
     def __init__(self, randomness: str) -> None:
         self.randomness = randomness
-        self.state: Any = None  # state of the generator before the first call
-        self.position: Any = None  # position of the generator before the current call
+        self.state: Any = None  # states of the generators before the first call
+        self.position: Any = None  # positions of the generators before the current call
 
     def __enter__(self) -> None:
         if self.randomness == "error":
-            self.position = default_generator.position()
+            self.position = _positions()
         elif self.randomness == "same":
             if self.state is None:
-                self.state = default_generator.get_state()
-            default_generator.set_state(self.state)
+                self.state = get_states()
+            set_states(self.state)
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None and self.randomness == "error" and default_generator.position() != self.position:
+        if kind is None and self.randomness == "error" and _positions() != self.position:
             raise errors.GradientError(
                 "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
                 "randomness flags on vmap or perform the randomness operation out of vmap"

@@ -6,12 +6,14 @@ Names that are not defined here are CuPy's: xp.exp, xp.sum, xp.matmul.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from wengert import errors
 from wengert._forks import import_late
+from wengert.backends import philox
 from wengert.backends.kernels import OPTIONS, Kernel, preamble_of, source_of
 from wengert.backends.numpy import cast as cast
 
@@ -200,6 +202,29 @@ def _compiled(kernel: Kernel, operands: Sequence[Any], dtype: Any, kind: str) ->
             )  # fmt: skip
         kernel.compiled[key] = found
     return found
+
+
+# -- random numbers ----------------------------------------------------------------------------------------------------
+
+
+def draw(kind: str, dtype: Any, shape: tuple[int, ...], seed: int, offset: int) -> Any:
+    """Return random numbers on the current GPU. kind, dtype: as in philox.source_of. offset: the number of the first block."""
+    found = _cp.empty(shape, dtype)
+    if found.size:
+        fill = _random_kernel(philox.source_of(kind, dtype.name), f"wk_{kind}")
+        fill(np.uint64(seed), np.uint64(offset), found.size, found, size=philox.blocks_of(found.size, dtype))
+    return found
+
+
+def draw_rejecting(kind: int, a: Any, b: Any, seed: int, offset: int) -> Any:
+    """Return random numbers of the distribution with this number in samplers.KINDS, for float64 arrays of one shape."""
+    return _random_kernel(philox.rejecting_source_of(kind), f"wk_rejecting_{kind}")(np.uint64(seed), np.uint64(offset), a, b)
+
+
+@cache
+def _random_kernel(source: philox.Source, name: str) -> Any:
+    in_params, out_params, operation, preamble = source
+    return _cp.ElementwiseKernel(in_params, out_params, operation, name, preamble=preamble, options=OPTIONS)
 
 
 # -- memory ------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from wengert._forks import import_late, is_installed
 from wengert.backends import numpy as numpy_backend
 
 others: dict[type, Any] = {}  # the backends besides NumPy's that are in use, by the type of their arrays
-_loaded: dict[str, Any] = {}  # the same backends, by the type of their devices
+loaded: dict[str, Any] = {}  # the same backends, by the type of their devices
 _MODULES = {"cuda": "wengert.backends.cupy"}
 
 
@@ -55,14 +55,14 @@ def backend_among(arrays: Iterable[Any]) -> Any:
 
 def use(backend: Any) -> None:
     """Let tensors hold the arrays of a backend. Its name is the type of its devices."""
-    others[backend.ndarray] = _loaded[backend.name] = backend
+    others[backend.ndarray] = loaded[backend.name] = backend
 
 
 def backend_for(name: str) -> Any:
     """Return the backend of a type of devices, "cpu" or "cuda". Raises RuntimeError where none can be loaded."""
     if name == "cpu":
         return numpy_backend
-    found = _loaded.get(name)
+    found = loaded.get(name)
     if found is None:
         found = import_late(_MODULES[name])
         found.start()
@@ -72,7 +72,7 @@ def backend_for(name: str) -> Any:
 
 def cuda_is_available() -> bool:
     """Whether tensors can be on a GPU: whether CuPy is installed and finds one."""
-    if "cuda" not in _loaded and not is_installed("cupy"):
+    if "cuda" not in loaded and not is_installed("cupy"):
         return False
     try:
         backend_for("cuda")

@@ -1,7 +1,7 @@
 """torch.cuda: GPUs, through CuPy (`pip install 'wengert[cuda]'`). Without CuPy or a GPU, is_available() is False.
 
-CuPy is imported when a program first asks for a GPU. Random numbers on a GPU are drawn in main memory, by the generators of
-`wengert.random`, so that a seed gives the same numbers everywhere.
+CuPy is imported when a program first asks for a GPU. Each GPU has a generator of random numbers, which are made there: a seed gives
+the same numbers on all GPUs, but others than on the CPU, and others than torch's.
 
 >>> import wengert
 >>> wengert.cuda.is_available() or wengert.cuda.device_count() == 0
@@ -21,11 +21,12 @@ from wengert.devices import device as _device
 from wengert.dtypes import DTYPES
 
 __all__ = [
-    "Event", "Stream", "amp", "current_device", "current_stream", "device", "device_count", "empty_cache", "get_arch_list",
-    "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state_all", "init", "initial_seed", "ipc_collect",
-    "is_available", "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated",
-    "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "reset_max_memory_allocated",
-    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state_all", "stream", "synchronize",
+    "Event", "Stream", "amp", "current_device", "current_stream", "default_generators", "device", "device_count", "empty_cache",
+    "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all",
+    "init", "initial_seed", "ipc_collect", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
+    "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved",
+    "memory_stats", "reset_max_memory_allocated", "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state",
+    "set_rng_state_all", "stream", "synchronize",
 ]  # fmt: skip
 
 
@@ -170,40 +171,59 @@ def stream(stream: Stream | None) -> AbstractContextManager[Any]:
     return nullcontext() if stream is None else stream._stream
 
 
+def _generator(device: Any) -> Any:
+    """Return the default generator of a GPU. Raises AssertionError if there is none."""
+    return _import_late("wengert.generator").default_generator_of(f"cuda:{_index(device)}")
+
+
 def manual_seed(seed: int) -> None:
-    """Seed the random numbers of the GPUs: the default generator, which draws them. Do nothing if there is no GPU."""
+    """Seed the random numbers of the current GPU. Do nothing if there is none."""
     if is_available():
-        _import_late("wengert.random").manual_seed(seed)
+        _generator(None).manual_seed(seed)
 
 
-manual_seed_all = manual_seed
+def manual_seed_all(seed: int) -> None:
+    """Seed the random numbers of all GPUs. Do nothing if there is none."""
+    _import_late("wengert.generator").seed_devices(seed)
 
 
 def initial_seed() -> int:
-    """Return the seed of the random numbers of the GPUs. Raises AssertionError if there is none."""
-    _backend()
-    found: int = _import_late("wengert.random").initial_seed()
+    """Return the seed of the random numbers of the current GPU. Raises AssertionError if there is none."""
+    found: int = _generator(None).initial_seed()
     return found
 
 
 def seed() -> None:
-    """Seed the random numbers of the GPUs at random. Do nothing if there is no GPU."""
+    """Seed the random numbers of the current GPU at random. Do nothing if there is none."""
     if is_available():
-        _import_late("wengert.random").seed()
+        _generator(None).seed()
 
 
-seed_all = seed
+def seed_all() -> None:
+    """Seed the random numbers of all GPUs with one random seed. Do nothing if there is none."""
+    if is_available():
+        manual_seed_all(_generator(0).seed())
+
+
+def get_rng_state(device: Any = "cuda") -> Any:
+    """Return the state of the random numbers of a GPU, a uint8 tensor of 16 elements in main memory: the seed and an offset."""
+    return _generator(device).get_state()
 
 
 def get_rng_state_all() -> list[Any]:
-    """Return the state of the random numbers for each GPU."""
-    return [_import_late("wengert.random").get_rng_state() for _ in range(device_count())]
+    """Return the state of the random numbers of each GPU."""
+    return [get_rng_state(i) for i in range(device_count())]
+
+
+def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
+    """Restore a state that get_rng_state returned. Raises RuntimeError for a tensor that is no state."""
+    _generator(device).set_state(new_state)
 
 
 def set_rng_state_all(new_states: Any) -> None:
-    """Set the state of the random numbers to the last of the states."""
-    for state in new_states:
-        _import_late("wengert.random").set_rng_state(state)
+    """Restore the state of each GPU."""
+    for i, state in enumerate(new_states):
+        set_rng_state(state, i)
 
 
 def memory_allocated(device: Any = None) -> int:
@@ -276,6 +296,8 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
 def __getattr__(name: str) -> Any:
     if name == "amp":
         return _import_late("wengert.cuda.amp")
+    if name == "default_generators":
+        return tuple([_generator(i) for i in range(device_count())])
     for d in DTYPES:
         if name == f"{d.scalar_name}Tensor":
             found = globals()[name] = _import_late("wengert.ops.create").typed_class(d, "cuda")

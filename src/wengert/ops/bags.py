@@ -6,9 +6,9 @@ from math import sqrt
 from typing import Any
 
 from wengert import errors
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, device_name
 from wengert.core.dispatch import propagate_volatile
-from wengert.generator import default_generator
+from wengert.generator import generator_of
 from wengert.ops.indices import is_index, raw
 from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable
 from wengert.ops.row_norms import limit_rows
@@ -189,7 +189,7 @@ _SATURATION = -1.7580993408473766  # limit of selu at minus infinity: -scale * a
 def _random_mask(xp, x, *, p, dims):
     """Random 1 (probability 1 - p) or 0, of x's size in the first `dims` dimensions, of size 1 in the others."""
     shape = (*x.shape[:dims], *(1,) * (x.ndim - dims))
-    drawn = default_generator.uniform_like(x if dims == x.ndim else xp.empty(shape))
+    drawn = generator_of(None, device_name(x)).uniform_like(x if dims == x.ndim else xp.empty(shape))
     return xp.asarray(drawn < 1 - p).astype(x.dtype)
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, device_name
 from wengert.core.tensor import wrap
-from wengert.generator import default_generator
+from wengert.generator import generator_of
 from wengert.ops.indices import raw
 from wengert.ops.registry import composite
 from wengert.ops.windows import sizes_of_argument
@@ -87,7 +87,8 @@ def _pool(F: Any, op: str, dims: int, input: Any, kernel_size: Any, output_size:
     _check_windows(op, dims, input, kernel, output, samples)
     images = raw(input).reshape(-1, *size)
     if samples is None:
-        draws = default_generator.uniform((len(images), dims), np.dtype(np.float64 if images.dtype == "float64" else np.float32))
+        wanted = np.dtype(np.float64 if images.dtype == "float64" else np.float32)
+        draws = generator_of(None, device_name(images)).uniform((len(images), dims), wanted)
     else:
         draws = raw(samples).reshape(-1, dims)
     # The samples of an image are ordered (width, height), those of a volume (time, height, width).

@@ -13,7 +13,7 @@ _REASONS = {
     """,
     "It calls functions of scipy.special that CuPy lacks, or for part of the elements.": """
         _airy special_airy_ai _scaled_igamma _beta_density _igamma_by_parameter _gamma_density _betainc_by_parameters
-        _ufunc1 _ufunc2 _ufunc3 _ufunc4 _carlson _expn _spherical_bessel _spherical_harmonic _standard_gamma _sample_dirichlet
+        _ufunc1 _ufunc2 _ufunc3 _ufunc4 _carlson _expn _spherical_bessel _spherical_harmonic
     """,
     "It needs a running extremum, or a ufunc method that CuPy lacks.": """
         _cummax _cummin logcumsumexp _mode _bag_maxima _multilabel_margin_loss _multilabel_slopes hash_tensor _scatter_combine

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from wengert import errors, return_types
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, device_name
 from wengert.core.tensor import wrap
-from wengert.generator import default_generator
+from wengert.generator import generator_of
 from wengert.ops.indices import raw
 from wengert.ops.matrices import adjoint
 from wengert.ops.registry import composite
@@ -19,7 +19,7 @@ def _range_basis(F: Any, A: Any, q: int, niter: int) -> Any:
     Halko, Martinsson, Tropp, Finding Structure with Randomness, 2011, algorithm 4.4."""
     array = raw(A)
     shape = (array.shape[-1], min(q, *array.shape[-2:]))
-    Q = F.linalg_qr(F.matmul(A, wrap(default_generator.normal(shape, array.dtype))))[0]
+    Q = F.linalg_qr(F.matmul(A, wrap(generator_of(None, device_name(array)).normal(shape, array.dtype))))[0]
     for _ in range(niter):
         Q = F.linalg_qr(F.matmul(adjoint(F, A), Q))[0]
         Q = F.linalg_qr(F.matmul(A, Q))[0]

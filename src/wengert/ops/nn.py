@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from wengert import dtypes, errors
-from wengert.backends.selection import backend_of, others
+from wengert.backends.selection import backend_of, device_name, others
 from wengert.core.watched import differs_on_arrays
 from wengert.kernels import memory, places, rows
 from wengert.ops.blas import matrix_product
@@ -233,13 +233,13 @@ def _dropout_noise(xp, x, *, p, independent_dims=None):
     """Draw noise: 0 with probability p, else 1 / (1 - p).
 
     independent_dims: number of leading dimensions with independent draws; the noise is constant along the others. None: all."""
-    from wengert.generator import default_generator
+    from wengert.generator import generator_of
 
     shape = x.shape if independent_dims is None else x.shape[:independent_dims] + (1,) * (x.ndim - independent_dims)
     if p == 1:
         return xp.zeros(shape, x.dtype)
-    drawn = xp.asarray(default_generator.uniform_like(x if independent_dims is None else xp.empty(shape)))
-    return (drawn < 1 - p) * x.dtype.type(1 / (1 - p))
+    drawn = generator_of(None, device_name(x)).uniform_like(x if independent_dims is None else xp.empty(shape))
+    return xp.asarray(drawn < 1 - p) * x.dtype.type(1 / (1 - p))
 
 
 def _apply_dropout(F: Any, input: Any, p: float, training: bool, inplace: bool, independent_dims: int | None = None) -> Any:

@@ -1,7 +1,8 @@
 """Random numbers: of a given size (rand, randn, randint), from parameters (bernoulli, multinomial, normal), and in place.
 
-All functions draw from generator=, a wengert.Generator, or from the default generator. Samples of gamma and Dirichlet
-distributions are differentiable; other samples have no history. The gradient of a tensor that is filled in place is 0.
+All functions draw from generator=, a wengert.Generator, or from the default generator of the device of the result. Samples of
+gamma and Dirichlet distributions are differentiable; other samples have no history. The gradient of a tensor that is filled in
+place is 0.
 Samples of bernoulli, multinomial and normal whose parameters require grad can be given a reward: see stochastic.py.
 """
 
@@ -9,19 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import beside, device_name, is_array, placed, to_host
+from wengert.backends.selection import backend_of, beside, check_later, device_name, is_array, others, placed, together
 from wengert.core.dispatch import propagate_volatile
 from wengert.core.tensor import TensorBase, wrap
 from wengert.generator import Generator, generator_of, in_memory_order
 from wengert.ops.indices import checked, raw
 from wengert.ops.inplace import write_inplace
-from wengert.ops.options import numpy_dtype, sizes_of, tensor_from
+from wengert.ops.options import numpy_dtype, place_of, sizes_of, tensor_from
 from wengert.ops.registry import NONE, composite, creation, general, plain
 
 
@@ -34,37 +34,36 @@ def _samples_of(distribution: str, parameters: tuple[Any, ...], array: Any) -> A
 # -- arrays of random numbers ------------------------------------------------------------------------------------------
 
 
-def _draw_uniform(generator: Any, shape: tuple, dtype: Any) -> Any:
+def _draw_uniform(source: Generator, shape: tuple, dtype: Any) -> Any:
     """Draw uniform numbers from [0, 1) in a floating dtype; for a complex dtype, both parts."""
-    source = generator_of(generator)
     if dtype == np.float32 or dtype == np.float64:
         return source.uniform(shape, dtype)
     if dtype.kind == "c":
         return source.uniform((*shape, 2), np.dtype(dtype.type(0).real)).view(dtype).reshape(shape)
     if not dtypes.is_floating_point(dtype):
         raise errors.unsupported_dtype("check_uniform_bounds", dtype)
-    return _below(np.asarray(source.uniform(shape, np.dtype(np.float32)).astype(dtype)), 0, 1)
+    return _below(source.uniform(shape, np.dtype(np.float32)).astype(dtype), 0, 1)
 
 
 def _below(values: Any, low: Any, high: Any) -> Any:
     """Replace numbers of [low, high) that rounding took to high by low, as torch does."""
-    values[values == values.dtype.type(high)] = low
-    return values
+    scalar = values.dtype.type
+    return backend_of(values).where(values == scalar(high), scalar(low), values)
 
 
-def _draw_normal(generator: Any, shape: tuple, dtype: Any, in_groups: bool = True) -> Any:
+def _draw_normal(source: Generator, shape: tuple, dtype: Any, in_groups: bool = True) -> Any:
     """Draw normal numbers. Parameters as in Generator.normal. Raises NotImplementedError for other dtypes than floating ones."""
     if not dtypes.is_differentiable(dtype):
         raise errors.unsupported_dtype("normal_kernel_cpu", dtype)
-    return generator_of(generator).normal(shape, dtype, in_groups)
+    return source.normal(shape, dtype, in_groups)
 
 
-def _draw_integers(generator: Any, low: Any, high: Any, shape: tuple, dtype: Any, is_long: bool | None = None) -> Any:
+def _draw_integers(source: Generator, low: Any, high: Any, shape: tuple, dtype: Any, is_long: bool | None = None) -> Any:
     """Draw integers from [low, high), in any dtype. is_long: as in Generator.integers."""
     low, high = int(low), int(high)
     if low >= high:
         raise errors.ShapeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    values = generator_of(generator).integers(shape, high - low, is_long)
+    values = source.integers(shape, high - low, is_long)
     if high <= 2**63:
         # The sum of two's complements is right modulo 2**64.
         values += np.uint64(low % 2**64)
@@ -82,7 +81,8 @@ def _as_int(op: str, argument: str, value: Any) -> int:
 
 def _draw_exponential(source: Generator, rate: Any, shape: tuple) -> Any:
     """Draw from the exponential distribution, in float64."""
-    return -1 / rate * np.log1p(-source.uniform(shape, np.dtype(np.float64)))
+    drawn = source.uniform(shape, np.dtype(np.float64))
+    return -1 / rate * backend_of(drawn).log1p(-drawn)
 
 
 _GAMMA, _POISSON, _BINOMIAL = range(3)  # numbers of distributions in kernels/samplers.py
@@ -91,8 +91,14 @@ _MAX_RATE = 2.0**62  # of a Poisson distribution, so that its numbers fit in 64 
 
 def _draw_by_rejection(generator: Any, kind: int, *parameters: Any) -> Any:
     """Draw from a distribution for each element of parameters, arrays that broadcast; the result has the dtype of the first."""
-    a, b = np.broadcast_arrays(parameters[0], parameters[-1])
-    return generator_of(generator).by_rejection(kind, a.astype(np.float64), b.astype(np.float64)).astype(parameters[0].dtype)
+    a, b = backend_of(parameters).broadcast_arrays(parameters[0], parameters[-1])
+    source = generator_of(generator, device_name(a))
+    return source.by_rejection(kind, a.astype(np.float64), b.astype(np.float64)).astype(parameters[0].dtype)
+
+
+def _source_for(generator: Any, options: dict[str, Any]) -> Generator:
+    """Return the generator of the numbers of a creation function, whose options name the device."""
+    return generator_of(generator, place_of(options.get("device")))
 
 
 # -- tensors of a given size -------------------------------------------------------------------------------------------
@@ -103,7 +109,8 @@ def rand(*sizes, size=None, generator=None, dtype=None, **options):
     """Return uniform random numbers from [0, 1): rand(2, 3) or rand((2, 3)).
 
     dtype: floating or complex, the default dtype if None. generator: a wengert.Generator, or None for the default one."""
-    return tensor_from("rand", _draw_uniform(generator, sizes_of("rand", sizes, size), numpy_dtype(dtype)), options)
+    drawn = _draw_uniform(_source_for(generator, options), sizes_of("rand", sizes, size), numpy_dtype(dtype))
+    return tensor_from("rand", drawn, options)
 
 
 @creation()
@@ -111,7 +118,8 @@ def randn(*sizes, size=None, generator=None, dtype=None, **options):
     """Return random numbers from the normal distribution of mean 0 and variance 1: randn(2, 3) or randn((2, 3)).
 
     dtype: floating or complex, the default dtype if None; real and imaginary part of complex numbers have variance 1/2."""
-    return tensor_from("randn", _draw_normal(generator, sizes_of("randn", sizes, size), numpy_dtype(dtype)), options)
+    drawn = _draw_normal(_source_for(generator, options), sizes_of("randn", sizes, size), numpy_dtype(dtype))
+    return tensor_from("randn", drawn, options)
 
 
 @creation()
@@ -135,9 +143,8 @@ def randint(*bounds, low=0, high=None, size=None, generator=None, dtype=None, **
             raise errors.missing_argument("randint", name)
     low, high = _as_int("randint", "low", low), _as_int("randint", "high", high)
     shape = sizes_of("randint", (tuple(size),))
-    return tensor_from(
-        "randint", _draw_integers(generator, low, high, shape, numpy_dtype(int if dtype is None else dtype)), options
-    )
+    wanted = numpy_dtype(int if dtype is None else dtype)
+    return tensor_from("randint", _draw_integers(_source_for(generator, options), low, high, shape, wanted), options)
 
 
 @creation()
@@ -146,28 +153,28 @@ def randperm(n, *, generator=None, dtype=None, **options):
     n = _as_int("randperm", "n", n)
     if n < 0:
         raise errors.ShapeError(f"n must be non-negative, got{n}")
-    order = generator_of(generator).permutation(n)
+    order = _source_for(generator, options).permutation(n)
     return tensor_from("randperm", order.astype(numpy_dtype(int if dtype is None else dtype), copy=False), options)
 
 
-def _drawn_like(op: str, input: Any, dtype: Any, draw: Callable[[tuple, Any], Any], options: Any) -> Any:
-    """Tensor of draw(shape, dtype) with the shape and memory order of input, and its dtype if dtype is None."""
+def _drawn_like(op: str, input: Any, generator: Any, dtype: Any, draw: Callable[[Any, tuple, Any], Any], options: Any) -> Any:
+    """Tensor of draw(source, shape, dtype) with the shape and memory order of input, and its dtype if dtype is None."""
     array = raw(checked(op, input))
     options.setdefault("device", device_name(array))
-    wanted = array.dtype if dtype is None else numpy_dtype(dtype)
-    return tensor_from(op, in_memory_order(array, lambda shape: draw(shape, wanted)), options)
+    source, wanted = _source_for(generator, options), array.dtype if dtype is None else numpy_dtype(dtype)
+    return tensor_from(op, in_memory_order(array, lambda shape: draw(source, shape, wanted)), options)
 
 
 @creation()
 def rand_like(input, *, generator=None, dtype=None, **options):
     """rand() with the shape of a tensor, and its dtype unless dtype is given."""
-    return _drawn_like("rand_like", input, dtype, partial(_draw_uniform, generator), options)
+    return _drawn_like("rand_like", input, generator, dtype, _draw_uniform, options)
 
 
 @creation()
 def randn_like(input, *, generator=None, dtype=None, **options):
     """randn() with the shape of a tensor, and its dtype unless dtype is given."""
-    return _drawn_like("randn_like", input, dtype, partial(_draw_normal, generator), options)
+    return _drawn_like("randn_like", input, generator, dtype, _draw_normal, options)
 
 
 @creation()
@@ -178,25 +185,37 @@ def randint_like(input, low=None, high=None, *, generator=None, dtype=None, **op
             raise errors.missing_argument("randint_like", "high")
         low, high = 0, low
     low = 0 if low is None else low
-    return _drawn_like("randint_like", input, dtype, partial(_draw_integers, generator, low, high), options)
+    def draw(source: Generator, shape: tuple, wanted: Any) -> Any:
+        return _draw_integers(source, low, high, shape, wanted)
+
+    return _drawn_like("randint_like", input, generator, dtype, draw, options)
 
 
 # -- samples of distributions with given parameters --------------------------------------------------------------------
 
 
+def _require(condition: Any, kind: type[Exception], message: str, found: Callable[[], str] | None = None) -> None:
+    """Raise an error unless a condition, a bool or an array of bools, holds everywhere. On a device, note it for later.
+
+    found: says what was found instead."""
+    if type(condition) in others:
+        check_later((~condition).any(), message)
+    elif not np.all(condition):
+        raise kind(message if found is None else f"{message}, but found {found()}")
+
+
 def _check_probability(p: Any, name: str) -> None:
-    if not np.all((p >= 0) & (p <= 1)):
-        raise errors.ShapeError(f"Expected {name} >= 0 && {name} <= 1 to be true, but got false.")
+    _require((p >= 0) & (p <= 1), errors.ShapeError, f"Expected {name} >= 0 && {name} <= 1 to be true, but got false.")
 
 
-def _draw_bernoulli(generator: Any, p: Any, array: Any) -> Any:
+def _draw_bernoulli(source: Generator, p: Any, array: Any) -> Any:
     """Draw 1 with probability p, else 0, in the shape, dtype and memory order of an array.
 
     Probabilities in float32 or in a 16-bit dtype, in an array, are compared with float32 numbers, others with float64 numbers."""
     is_single = is_array(p) and dtypes.is_floating_point(p.dtype) and p.dtype.itemsize <= 4
     p = p.astype(np.float32) if is_single else p
-    draws = in_memory_order(array, lambda shape: _draw_uniform(generator, shape, np.dtype(np.float32 if is_single else np.float64)))
-    return np.asarray(draws < p).astype(array.dtype)
+    draws = in_memory_order(array, lambda shape: source.uniform(shape, np.dtype(np.float32 if is_single else np.float64)))
+    return backend_of(draws).asarray(draws < p).astype(array.dtype)
 
 
 @plain(method=True, out=True)
@@ -207,16 +226,17 @@ def bernoulli(input, p=None, *, generator=None):
     only gives shape and dtype. Raises RuntimeError for probabilities out of range.
 
     Derivative: none. If the probabilities require grad, reinforce() gives them the gradient of the expected reward."""
-    array = to_host(raw(checked("bernoulli", input)))
+    array = raw(checked("bernoulli", input))
     if p is None:
         if not dtypes.is_floating_point(array.dtype):
             raise errors.unsupported_dtype("bernoulli_tensor_cpu_p_", array.dtype)
         p = input
         _check_probability(array, "p_in")
     else:
-        _check_probability(to_host(raw(p)), "p")
-    drawn = _draw_bernoulli(generator, to_host(raw(p)), np.empty(array.shape, array.dtype))
-    samples = _samples_of("bernoulli", (p,), beside(drawn, raw(input)))
+        _check_probability(raw(p), "p")
+    source, xp = generator_of(generator, device_name(array)), backend_of(array)
+    drawn = _draw_bernoulli(source, placed(raw(p), array), xp.empty(array.shape, array.dtype))
+    samples = _samples_of("bernoulli", (p,), drawn)
     propagate_volatile((input,), (samples,))
     return samples
 
@@ -235,17 +255,18 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
     >>> wengert.multinomial(wengert.tensor([0.0, 1.0]), 3, replacement=True)
     tensor([1, 1, 1])
     """
-    weights = to_host(raw(checked("multinomial", input)))
+    weights = raw(checked("multinomial", input))
     _check_weights(weights, num_samples, replacement)
-    rows, source = np.atleast_2d(weights), generator_of(generator)
+    xp, source = backend_of(weights), generator_of(generator, device_name(weights))
+    rows = xp.atleast_2d(weights)
     if replacement and num_samples > 1:
         # The index is the place of a random fraction of the total among the cumulative sums. It is clipped to the last
         # index of positive weight, because the fraction may round up to the total.
         sums = rows.astype(np.float64).cumsum(axis=1)
         points = source.uniform((len(rows), num_samples), np.dtype(np.float64)) * sums[:, -1:]
-        drawn = [np.searchsorted(s, p, side="right") for s, p in zip(sums, points, strict=True)]
+        drawn = [xp.searchsorted(sums[i], points[i], side="right") for i in range(len(rows))]
         last = rows.shape[1] - 1 - (rows[:, ::-1] > 0).argmax(axis=1)
-        indices = np.minimum(np.array(drawn, np.int64).reshape(-1, num_samples), last[:, None])
+        indices = xp.minimum(xp.stack(drawn).astype(np.int64) if drawn else xp.empty((0, num_samples), np.int64), last[:, None])
     else:
         # The order of exponential waiting times whose rates are the weights is a draw without replacement. torch draws a
         # single index in this way, too.
@@ -267,10 +288,9 @@ def _check_weights(weights: Any, num_samples: int, replacement: bool) -> None:
         raise errors.ShapeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > weights.shape[-1]:
         raise errors.ShapeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    if not np.all(np.isfinite(weights) & (weights >= 0)):
-        raise errors.ShapeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if not np.all(weights.sum(axis=-1) > 0):
-        raise errors.ShapeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    is_possible = backend_of(weights).isfinite(weights) & (weights >= 0)
+    _require(is_possible, errors.ShapeError, "probability tensor contains either `inf`, `nan` or element < 0")
+    _require(weights.sum(axis=-1) > 0, errors.ShapeError, "invalid multinomial distribution (sum of probabilities <= 0)")
 
 
 @plain()
@@ -282,9 +302,10 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, **option
 
     Derivative: none. If mean or std requires grad, reinforce() gives it the gradient of the expected reward."""
     parameters = (mean, std)
-    mean, std = to_host(raw(mean)), to_host(raw(std))
+    mean, std = together([raw(mean), raw(std)])
     _check_std(std)
     arrays = [x for x in (mean, std) if is_array(x)]
+    where = device_name(arrays[0]) if arrays else place_of(options.get("device"))
     if size is not None:
         if arrays:
             raise errors.ArgumentError("normal() takes a size only where mean and std are numbers")
@@ -297,22 +318,22 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, **option
         except ValueError:
             raise errors.broadcast_shapes(*[x.shape for x in arrays]) from None
         wanted = dtypes.resolve(dtypes.SAME, arrays)
-    values = _scaled(_draw_normal(generator, shape, wanted), mean, std)
+    values = _scaled(_draw_normal(generator_of(generator, where), shape, wanted), mean, std)
     return tensor_from("normal", values, options) if options else _samples_of("normal", parameters, values)
 
 
 def _check_std(std: Any) -> None:
-    if not np.all(np.asarray(std) >= 0):
-        if is_array(std):
-            raise errors.ShapeError("normal expects all elements of std >= 0.0")
-        raise errors.ShapeError(f"normal expects std >= 0.0, but found std {std:g}")
+    if is_array(std):
+        _require(std >= 0, errors.ShapeError, "normal expects all elements of std >= 0.0")
+    else:
+        _require(std >= 0, errors.ShapeError, "normal expects std >= 0.0", lambda: f"std {std:g}")
 
 
 def _scaled(drawn: Any, mean: Any, std: Any) -> Any:
     """Return drawn * std + mean in drawn's dtype. A number is the mean of both parts of complex numbers, as in torch."""
     if drawn.dtype.kind == "c" and not is_array(mean):
         mean = complex(mean, mean)
-    return np.asarray(drawn * std + mean).astype(drawn.dtype, copy=False)
+    return backend_of(drawn).asarray(drawn * std + mean).astype(drawn.dtype, copy=False)
 
 
 @plain()
@@ -320,14 +341,12 @@ def poisson(input, generator=None):
     """Draw from Poisson distributions with the rates in input, in input's dtype. The sample has no history.
 
     input: any shape, floating, >= 0. Raises RuntimeError for other rates."""
-    rates = to_host(raw(checked("poisson", input)))
+    rates = raw(checked("poisson", input))
     if not dtypes.is_floating_point(rates.dtype):
         raise errors.unsupported_dtype("poisson_cpu", rates.dtype)
-    if not np.all(rates >= 0):
-        raise errors.ShapeError("invalid Poisson rate, expected rate to be non-negative")
-    if not np.all(rates < _MAX_RATE):
-        raise errors.ShapeError(f"poisson: expected rates below {_MAX_RATE:g}, but found {rates.max():g}")
-    return wrap(beside(_draw_by_rejection(generator, _POISSON, rates), raw(input)))
+    _require(rates >= 0, errors.ShapeError, "invalid Poisson rate, expected rate to be non-negative")
+    _require(rates < _MAX_RATE, errors.ShapeError, f"poisson: expected rates below {_MAX_RATE:g}", lambda: f"{rates.max():g}")
+    return wrap(_draw_by_rejection(generator, _POISSON, rates))
 
 
 @plain()
@@ -335,9 +354,9 @@ def binomial(count, prob, generator=None):
     """Draw from binomial distributions: the number of successes in count trials of probability prob.
 
     count, prob: tensors that broadcast; the result has prob's dtype and no history."""
-    n, p = to_host(raw(checked("binomial", count, "count"))), to_host(raw(prob))
+    n, p = together([raw(checked("binomial", count, "count")), raw(prob)])
     _check_probability(p, "prob")
-    return wrap(beside(_draw_by_rejection(generator, _BINOMIAL, np.trunc(n), p).astype(p.dtype, copy=False), raw(prob)))
+    return wrap(_draw_by_rejection(generator, _BINOMIAL, backend_of(n).trunc(n), p).astype(p.dtype, copy=False))
 
 
 @general(complex=False, node="StandardGammaBackward0", method=False)
@@ -353,12 +372,12 @@ def _draw_gamma(generator, concentration):
     """Draw from gamma distributions of scale 1; no sample is below the least normal number of the dtype."""
     if concentration.dtype.kind in "biu":
         raise errors.unsupported_dtype("gamma_cpu", concentration.dtype)
-    if (concentration < 0).any():
-        raise errors.ElementError(f"gamma: expected concentrations >= 0, but found {concentration.min():g}")
+    message = "gamma: expected concentrations >= 0"
+    _require(~(concentration < 0), errors.ElementError, message, lambda: f"{concentration.min():g}")
     with np.errstate(divide="ignore", over="ignore"):
         inverse = 1 / concentration
     found = _draw_by_rejection(generator, _GAMMA, concentration, inverse)
-    return np.maximum(found, found.dtype.type(_info(found).tiny))
+    return backend_of(found).maximum(found, found.dtype.type(_info(found).tiny))
 
 
 def _info(array):
@@ -433,6 +452,11 @@ def _fill_recorded(self: Any, values: Any, node: str) -> Any:
     return write_inplace(_overwrite, (self,), {"values": values, "node": node}, _store)
 
 
+def _draw_like_self(self: Any, generator: Any) -> Any:
+    """Draw a uniform number from [0, 1) for each element of a tensor."""
+    return generator_of(generator, device_name(self._array)).uniform_like(self._array)
+
+
 def _check_floating(self: Any, kernel: str) -> None:
     if not dtypes.is_differentiable(self._array.dtype):
         raise errors.unsupported_dtype(kernel, self._array.dtype)
@@ -464,12 +488,14 @@ def uniform_(self, *bounds, generator=None, **keywords):
     lower, upper = np.array([low, high], np.result_type(part, np.float32))
     length = float(upper - lower)
 
+    source = generator_of(generator, device_name(self._array))
+
     def draw(shape: tuple) -> Any:
         if (low, high) == (0.0, 1.0):
-            return _draw_uniform(generator, shape, dtype)
-        numbers = _draw_uniform(generator, (*shape, 2) if dtype.kind == "c" else shape, np.result_type(part, np.float32))
+            return _draw_uniform(source, shape, dtype)
+        numbers = _draw_uniform(source, (*shape, 2) if dtype.kind == "c" else shape, np.result_type(part, np.float32))
         # torch rounds once, after the sum. float64 holds the product of float32 numbers.
-        numbers = np.asarray((numbers.astype(np.float64) * length + float(lower)).astype(part))  # of no dimension: a number
+        numbers = (numbers.astype(np.float64) * length + float(lower)).astype(part)
         return _below(numbers, lower, upper).view(dtype).reshape(shape)
 
     return _fill_recorded(self, in_memory_order(self._array, draw), "UniformBackward0")
@@ -481,8 +507,8 @@ def normal_(self, mean=0.0, std=1.0, *, generator=None):
     _check_floating(self, "normal_kernel_cpu")
     _check_std(std)
     array = self._array
-    in_groups = array.flags.c_contiguous
-    drawn = in_memory_order(array, lambda shape: _draw_normal(generator, shape, array.dtype, in_groups))
+    source, in_groups = generator_of(generator, device_name(array)), array.flags.c_contiguous
+    drawn = in_memory_order(array, lambda shape: _draw_normal(source, shape, array.dtype, in_groups))
     return _fill_recorded(self, _scaled(drawn, mean, std), "NormalBackward0")
 
 
@@ -505,7 +531,8 @@ def random_(self, *bounds, generator=None, **keywords):
             high = 2 ** round(1 - math.log2(dtypes.finfo(d).eps)) + 1
         else:
             high = 2 if d is dtypes.bool_ else dtypes.iinfo(d).max + 1
-    values = in_memory_order(self._array, lambda shape: _draw_integers(generator, low, high, shape, dtype, is_long))
+    source = generator_of(generator, device_name(self._array))
+    values = in_memory_order(self._array, lambda shape: _draw_integers(source, low, high, shape, dtype, is_long))
     return _fill_recorded(self, values, node)
 
 
@@ -515,9 +542,10 @@ def bernoulli_(self, p=0.5, *, generator=None):
 
     p: a number, or a tensor that broadcasts to this one."""
     node = f"BernoulliBackward{1 if isinstance(p, TensorBase) else 2}"
-    p = raw(p)
+    p = placed(raw(p), self._array)
     _check_probability(p, "p")
-    return _fill_recorded(self, _draw_bernoulli(generator, p, self._array), node)
+    source = generator_of(generator, device_name(self._array))
+    return _fill_recorded(self, _draw_bernoulli(source, p, self._array), node)
 
 
 @plain(method=True, namespaces=())
@@ -526,7 +554,7 @@ def exponential_(self, lambd=1.0, *, generator=None):
     _check_floating(self, "exponential_cpu")
     if not lambd > 0:
         raise errors.ShapeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    source = generator_of(generator)
+    source = generator_of(generator, device_name(self._array))
     values = in_memory_order(self._array, lambda shape: _draw_exponential(source, lambd, shape))
     return _fill_recorded(self, values, "ExponentialBackward0")
 
@@ -537,7 +565,8 @@ def geometric_(self, p, *, generator=None):
     if not 0 < p < 1:
         raise errors.ShapeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     with np.errstate(divide="ignore"):
-        values = np.ceil(np.log(generator_of(generator).uniform_like(self._array)) / math.log1p(-p))
+        drawn, xp = _draw_like_self(self, generator), backend_of(self._array)
+        values = xp.ceil(xp.log(drawn) / math.log1p(-p))
     return _fill_recorded(self, values, "GeometricBackward0")
 
 
@@ -547,7 +576,7 @@ def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
     _check_floating(self, "cauchy_cpu")
     if not sigma > 0:
         raise errors.ShapeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    values = median + sigma * np.tan(math.pi * (generator_of(generator).uniform_like(self._array) - 0.5))
+    values = median + sigma * backend_of(self._array).tan(math.pi * (_draw_like_self(self, generator) - 0.5))
     return _fill_recorded(self, values, "CauchyBackward0")
 
 
@@ -557,6 +586,6 @@ def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
     _check_floating(self, "log_normal_cpu")
     if not std > 0:
         raise errors.ShapeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    source = generator_of(generator)
+    source = generator_of(generator, device_name(self._array))
     drawn = in_memory_order(self._array, lambda shape: source.normal(shape, np.dtype(np.float64), in_groups=False))
-    return _fill_recorded(self, np.exp(drawn * std + mean), "LogNormalBackward0")
+    return _fill_recorded(self, backend_of(drawn).exp(drawn * std + mean), "LogNormalBackward0")

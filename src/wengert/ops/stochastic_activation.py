@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from wengert import errors
-from wengert.generator import default_generator, generator_of
+from wengert.backends.selection import device_name
+from wengert.generator import generator_of
 from wengert.ops.indices import raw
 from wengert.ops.registry import composite, nondifferentiable
 
@@ -15,9 +16,12 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 @nondifferentiable(**_PRIVATE)
 def _random_slopes(xp, x, *, lower, upper, generator=None):
     """Draw a slope from [lower, upper) for each element x <= 0; 1 for the other elements."""
-    slopes, is_negative = xp.ones(x.shape), x <= 0
-    draws = xp.asarray(generator_of(generator).uniform((int(is_negative.sum()),), slopes.dtype))
-    slopes[is_negative] = draws * (upper - lower) + lower
+    slopes, is_negative, where = xp.ones(x.shape), x <= 0, device_name(x)
+    source = generator_of(generator, where)
+    if where == "cpu":
+        slopes[is_negative] = source.uniform((int(is_negative.sum()),), slopes.dtype) * (upper - lower) + lower
+    else:  # the number of draws would be waited for
+        slopes = xp.where(is_negative, source.uniform(x.shape, slopes.dtype) * (upper - lower) + lower, slopes)
     return slopes.astype(x.dtype)
 
 
@@ -42,7 +46,7 @@ def rrelu(F, input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False,
 @nondifferentiable(**_PRIVATE)
 def _gumbel_noise(xp, x):
     """Draw from the Gumbel distribution, in x's shape and dtype."""
-    waiting_times = -xp.log1p(-xp.asarray(default_generator.uniform(x.shape, xp.dtype("float64"))))
+    waiting_times = -xp.log1p(-generator_of(None, device_name(x)).uniform(x.shape, xp.dtype("float64")))
     return -xp.log(waiting_times.astype(x.dtype))
 
 

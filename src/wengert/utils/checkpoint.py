@@ -27,7 +27,7 @@ from wengert.core.modes import current_task, grad_enabled, same_autocast
 from wengert.core.node import find_position, locate
 from wengert.core.tensor import TensorBase, wrap
 from wengert.errors import CheckpointError
-from wengert.generator import get_rng_state, set_rng_state
+from wengert.generator import get_states, set_states
 from wengert.utils.selective_checkpoint import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,
@@ -177,7 +177,7 @@ class _Checkpoint:
         anchor = wrap(np.empty(0, np.float32))
         anchor.requires_grad = True
         self.inputs = _SaveInputs.apply(anchor, *args).grad_fn
-        self.rng_state = get_rng_state() if preserve_rng_state else None
+        self.rng_state = get_states() if preserve_rng_state else None
         self.autocast = same_autocast()
         self.slots: list[weakref.ref[_Slot]] = []
         self.saved: list[_Description] = []  # one for each slot
@@ -209,10 +209,10 @@ class _Checkpoint:
         for i, tensor in zip(self.places, self.inputs.saved_tensors, strict=True):
             arguments[i] = tensor
         run = _Run(self)
-        outside = None if self.rng_state is None else get_rng_state()
+        outside = None if self.rng_state is None else get_states()
         try:
             if self.rng_state is not None:
-                set_rng_state(self.rng_state)
+                set_states(self.rng_state)
             recompute_context = self.recompute_context or nullcontext()
             with enable_grad(), self.autocast, saved_tensors_hooks(run.pack, _identity), recompute_context:
                 self.function(*arguments, **self.kwargs)
@@ -221,7 +221,7 @@ class _Checkpoint:
                 raise
         finally:
             if outside is not None:
-                set_rng_state(outside)
+                set_states(outside)
         if self.is_complete:  # otherwise this is a backward pass inside the first run, which is still saving
             self.check(run)
         return run.values
@@ -339,7 +339,7 @@ class CheckpointFunction(Function):
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
         check_backward_validity(args)
         ctx.run_function = run_function
-        ctx.rng_state = get_rng_state() if preserve_rng_state else None
+        ctx.rng_state = get_states() if preserve_rng_state else None
         ctx.autocast = same_autocast()
         ctx.constants = [None if isinstance(x, TensorBase) else x for x in args]
         ctx.places = [i for i, x in enumerate(args) if isinstance(x, TensorBase)]
@@ -360,15 +360,15 @@ class CheckpointFunction(Function):
         for i, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             inputs[i] = tensor
         detached = detach_variable(tuple(inputs))
-        outside = None if ctx.rng_state is None else get_rng_state()
+        outside = None if ctx.rng_state is None else get_states()
         try:
             if ctx.rng_state is not None:
-                set_rng_state(ctx.rng_state)
+                set_states(ctx.rng_state)
             with enable_grad(), ctx.autocast:
                 outputs = ctx.run_function(*detached)
         finally:
             if outside is not None:
-                set_rng_state(outside)
+                set_states(outside)
         if isinstance(outputs, TensorBase):
             outputs = (outputs,)
         roots = [
