@@ -15,6 +15,7 @@ import wengert
 import wengert.scipy.special as special
 from loops import each
 from scipy_checks import check_call
+from special_orders import ORDERS
 from wengert.autograd import forward_ad, grad
 
 U = np.array([0.15, 0.42, 0.78])  # inside (0, 1)
@@ -79,6 +80,7 @@ CALLS: list[tuple[str, tuple[Any, ...]]] = [
     ("pbdv pbvv pbwa", (1.3, P)),
     ("mathieu_cem mathieu_sem", (2, 0.7, 40 * P)), ("mathieu_modcem1 mathieu_modcem2 mathieu_modsem1 mathieu_modsem2", (2, 0.7, U)),
     ("pro_ang1 obl_ang1 obl_rad1", (1, 2, 0.8, U)), ("pro_rad1", (1, 2, 0.8, P + 0.8)),
+    ("pro_rad2", (1, 2, 0.8, P + 2)), ("besselpoly", (P, 1.0, 1)), ("besselpoly", (P, 0.5, 0)), ("besselpoly", (P, 1.0, 1.5)),
     ("logsumexp softmax log_softmax", (np.array([[0.3, -1.0, 2.0], [1.0, 0.0, 0.5]]), 1)),
     ("softmax log_softmax logsumexp", (np.array([[0.3, -1.0, 2.0], [1.0, 0.0, 0.5]]), (0, 1))),
 ]  # fmt: skip
@@ -108,10 +110,9 @@ COARSE = [
     ("ncfdtrinc", 2, "ncfdtr", (S[:2], 4.0, np.array([0.3, 0.2]), 1.5)), ("nctdtridf", 0, "nctdtr", (np.array([0.68, 0.65]), 0.3, 1.1)),
     ("nctdtrinc", 1, "nctdtr", (S[:2], np.array([0.3, 0.2]), 1.5)),
 ]  # fmt: skip
-for _kind in ("pro", "obl"):
-    for _place in ("ang1", "rad1"):
-        _cv = float(getattr(scipy.special, f"{_kind}_cv")(1, 2, 0.8))
-        CALLS.append((f"{_kind}_{_place}_cv", (1, 2, 0.8, _cv, P + 0.8 if _kind == "pro" and _place != "ang1" else U)))
+for _name, _place in (("pro_ang1", U), ("pro_rad1", P + 0.8), ("pro_rad2", P + 2), ("obl_ang1", U), ("obl_rad1", U)):
+    _cv = float(getattr(scipy.special, f"{_name[:3]}_cv")(1, 2, 0.8))
+    CALLS.append((f"{_name}_cv", (1, 2, 0.8, _cv, _place)))
 
 
 def one_call(name: str, arguments: tuple[Any, ...], **settings: Any) -> None:
@@ -142,7 +143,30 @@ def test_values_and_derivatives(name, arguments):
 
 
 def test_each_function_has_a_row():
-    assert set(special._module.functions) - {name for name, _ in ROWS} - {row[0] for row in COARSE} == set()
+    known = {name for name, _ in ROWS} | {row[0] for row in (*COARSE, *ORDERS)}
+    assert set(special._module.functions) - known == set()
+
+
+@pytest.mark.slow
+@each("name, call, arrays", ORDERS)
+def test_results_with_an_axis_for_orders(name, call, arrays):
+    check_call("special", name, call, *arrays, step=3e-3)
+
+
+def test_orders_without_a_derivative_are_refused():
+    x = wengert.tensor(U, requires_grad=True)
+    with pytest.raises(RuntimeError, match="in its argument 'n'"):
+        special.legendre_p(x, 0.5)
+    with pytest.raises(ValueError, match="n must hold integers"):
+        special.legendre_p(1.5, x)
+    with pytest.raises(RuntimeError, match="in its first argument"):
+        special.riccati_jn(x[0], 0.5)
+    for call in (
+        lambda: special.legendre_p(-2, x), lambda: special.assoc_legendre_p(3, 1, 2 * x + 1), lambda: special.modfresnelm(-x),
+        lambda: special.pbdv_seq(-1.5, x[0]), lambda: special.pbdn_seq(2, x[0] + 1j), lambda: special.obl_rad2(1, 2, 0.8, x),
+    ):  # fmt: skip
+        with pytest.raises((RuntimeError, wengert.errors.ArgumentError)):
+            call()
 
 
 @each("name, place, forward, arguments", COARSE)

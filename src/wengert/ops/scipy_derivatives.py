@@ -479,6 +479,11 @@ def _by_first(F: Any, x: Any, y: Any, z: Any) -> Any:
     return 0.25 * (u(F, "elliprf", x, y, z) - x * u(F, "elliprd", y, z, x) * (1 / 3))
 
 
+# The integral of x**lmb J(nu, 2 a x) over (0, 1): J' = (J(nu - 1) - J(nu + 1)) / 2 (DLMF 10.6.1).
+D["besselpoly"] = (
+    lambda F, out, a, lmb, nu: u(F, "besselpoly", a, lmb + 1, nu - 1) - u(F, "besselpoly", a, lmb + 1, nu + 1), None, None,
+)  # fmt: skip
+
 # -- hypergeometric functions (DLMF 13, 15) ----------------------------------------------------------------------------
 
 D["hyp0f1"] = (None, lambda F, out, v, z: u(F, "hyp0f1", v + 1, z) / v)
@@ -533,7 +538,7 @@ def _second_order(name: str, degree: bool, bend: Slope) -> None:
 _PARAMETERS = {
     **dict.fromkeys(("pbdv", "pbvv", "pbwa"), 1),
     **{f"mathieu_{kind}": 2 for kind in ("cem", "sem", "modcem1", "modcem2", "modsem1", "modsem2")},
-    **{f"{shape}_{kind}": 3 for shape in ("pro", "obl") for kind in ("ang1", "rad1")},
+    **dict.fromkeys(("pro_ang1", "pro_rad1", "pro_rad2", "obl_ang1", "obl_rad1"), 3),
 }
 for _name in ("pbdv", "pbvv"):  # DLMF 12.2.2
     _second_order(_name, False, lambda F, y, slope, v, x: (0.25 * x * x - v - 0.5) * y)
@@ -551,16 +556,19 @@ for _kind in ("c", "s"):  # DLMF 28.2.1 and 28.20.1
         )  # fmt: skip
 D["mathieu_a"] = D["mathieu_b"] = (None, None)
 D["pro_cv"] = D["obl_cv"] = (None, None, None)
-for _kind in ("ang1", "rad1"):  # DLMF 30.2.1; in the oblate radial equation x stands for -i x
+for _name in ("pro_ang1", "pro_rad1", "pro_rad2"):  # DLMF 30.2.1; in the oblate radial equation x stands for -i x
     _second_order(
-        f"pro_{_kind}", False,
+        _name, False,
         lambda F, y, slope, m, n, c, x:
             (2 * x * slope - (u(F, "pro_cv", m, n, c) - F.square(c * x) - m * m / (1 - x * x)) * y) / (1 - x * x),
     )  # fmt: skip
-    _oblate: Slope = lambda F, y, slope, m, n, c, x: (  # noqa: E731
-        (2 * x * slope - (u(F, "obl_cv", m, n, c) + F.square(c * x) - m * m / (1 - x * x)) * y) / (1 - x * x)
-    )
-    _radial: Slope = lambda F, y, slope, m, n, c, x: (  # noqa: E731
-        (-2 * x * slope + (u(F, "obl_cv", m, n, c) - F.square(c * x) - m * m / (1 + x * x)) * y) / (1 + x * x)
-    )
-    _second_order(f"obl_{_kind}", False, _oblate if _kind == "ang1" else _radial)
+_second_order(
+    "obl_ang1", False,
+    lambda F, y, slope, m, n, c, x:
+        (2 * x * slope - (u(F, "obl_cv", m, n, c) + F.square(c * x) - m * m / (1 - x * x)) * y) / (1 - x * x),
+)  # fmt: skip
+_second_order(
+    "obl_rad1", False,
+    lambda F, y, slope, m, n, c, x:
+        (-2 * x * slope + (u(F, "obl_cv", m, n, c) - F.square(c * x) - m * m / (1 + x * x)) * y) / (1 + x * x),
+)  # fmt: skip

@@ -17,6 +17,7 @@ from wengert import array_protocol as _protocol, errors
 from wengert.array_functions.table import detached, ints as _ints, special as _operations, w as _w
 from wengert.ops.faces import tensor_face
 from wengert.ops.scipy_derivatives import COMPLEX_FROM_REAL, DERIVATIVES, INTEGERS, like
+from wengert.scipy import _orders
 from wengert.scipy._closures import with_values
 from wengert.scipy._frame import Submodule as _Submodule, is_differentiated, operands, requires_grad
 from wengert.scipy._parameters import FORMULAS, INTEGER_PLACES, INVERSES, inverse
@@ -147,11 +148,8 @@ def _register() -> None:
 
 _register()
 
-for _kind in ("pro", "obl"):  # ufuncs that are given the characteristic value, which does not depend on x
-    for _place in ("ang1", "rad1"):
-        _module.differentiates(f"{_kind}_{_place}_cv")(
-            lambda m, n, c, cv, x, _name=f"{_kind}_{_place}": _module.functions[_name](m, n, c, x)
-        )
+for _name in ("pro_ang1", "pro_rad1", "pro_rad2", "obl_ang1", "obl_rad1"):  # given the characteristic value, a number
+    _module.differentiates(f"{_name}_cv")(lambda m, n, c, cv, x, _name=_name: _module.functions[_name](m, n, c, x))
 
 # -- compositions ----------------------------------------------------------------------------------------------------------
 
@@ -483,18 +481,8 @@ for _name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
     _module.differentiates(_name)(_spherical(_name))
 
 
-@_module.differentiates()
-def _sph_harm_y(n, m, theta, phi, diff_n=0):
-    """Spherical harmonic of degree n and order m, complex. theta: polar angle, phi: azimuth.
-
-    Derivative: i m Y in phi; in theta by the harmonics of the orders m - 1 and m + 1."""
-    if diff_n != 0:
-        raise errors.ArgumentError("scipy.special.sph_harm_y on tensors takes diff_n=0 only: differentiate the result instead")
-    theta, phi = operands(theta, phi)
-    n, m = [_w.as_tensor(np.asarray(detached(x))).to(theta.dtype) for x in (n, m)]
-    size = _F._spherical_harmonic(n, m, theta)
-    return _w.polar(_w.ones_like(phi), m * phi) * size
-
+for _name in _orders.__all__:
+    _module.differentiates(_name)(getattr(_orders, _name))
 
 # -- what has no derivative -------------------------------------------------------------------------------------------------------
 
@@ -506,9 +494,9 @@ _MAKERS = """
 """
 _QUADRATURES = [name for name in _module.scipy.__all__ if name.endswith(("_zeros", "_roots")) or name.startswith("roots_")]
 _module.constant("They take integers, and make zeros, numbers, polynomials and quadratures.", *_MAKERS.split(), *_QUADRATURES)
-_module.refuse("Use eval_legendre.", "legendre_p", "legendre_p_all")
-_module.refuse("Use lpmv.", "assoc_legendre_p", "assoc_legendre_p_all")
-_module.refuse("Use sph_harm_y.", "sph_harm_y_all", "sph_legendre_p", "sph_legendre_p_all")
+_module.refuse("Use lqn, or hyp2f1.", "lqmn")
+_module.refuse("SciPy has no function for the slope.", "ellip_harm", "ellip_harm_2")
+_module.refuse("SciPy's values have few digits there.", "obl_rad2", "obl_rad2_cv")
 
 
 def _register_for_scipys_ufuncs() -> None:
