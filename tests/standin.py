@@ -10,10 +10,13 @@ wait for a GPU, such as item(), a copy to main memory or a mask as an index, is 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
+from threading import get_ident
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary
 
 import numpy as np
 
@@ -39,6 +42,7 @@ _UFUNC_METHODS = {"at": {"add", "subtract", "maximum", "minimum", "bitwise_and",
                   "reduce": {"add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "bitwise_and", "bitwise_or"}}  # fmt: skip
 _REDUCTIONS = frozenset({"sum", "prod", "max", "min", "amax", "amin", "mean", "any", "all", "nansum", "nanmax", "nanmin"})
 _VIEWS = frozenset({"as_strided", "broadcast_to", "expand_dims", "moveaxis", "reshape", "squeeze", "swapaxes", "transpose", "view"})
+_WRITING = frozenset({"copyto", "fill", "sort", "partition", "put", "put_along_axis", "at"})  # into their first argument
 _WAITING = frozenset({"nonzero", "flatnonzero", "unique", "argwhere", "bincount", "array_equal", "allclose"})
 
 
@@ -101,14 +105,30 @@ def _run(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         named.setdefault("mode", "wrap")  # CuPy raises for no index
     if label in _WAITING:
         _wait()
-    if label not in _VIEWS:
-        launches += 1
     with np.errstate(all="ignore"):
         result = function(*given, **named)
     out = kwargs.get("out")
-    if out is not None:
-        return out
-    return _lifted(result, devices[0] if devices else _current)
+    found = _lifted(result, devices[0] if devices else _current) if out is None else out
+    if label not in _VIEWS:
+        launches += 1
+        given_arrays, made = _arrays((args, tuple(kwargs.values()))), _arrays(found)
+        writes = given_arrays[:1] if label in _WRITING or (label.startswith("__i") and label != "__invert__") else made
+        _launch(label, given_arrays, writes)
+    return found
+
+
+def _arrays(x: Any) -> list[Array]:
+    """Return the library's arrays in an argument or result."""
+    if type(x) is Array:
+        return [x]
+    return [y for part in x for y in _arrays(part)] if isinstance(x, (tuple, list)) else []
+
+
+def _launch(label: str, reads: Any, writes: Any) -> None:
+    """Add a kernel to the current stream of the device of its arrays."""
+    found = [*reads, *writes]
+    with current(found[0].index if found else _current):
+        current_stream().launch(label, reads, writes)
 
 
 class _Method:
@@ -123,11 +143,12 @@ class _Method:
 class Array:
     """An array on a device."""
 
-    __slots__ = ("__weakref__", "data_", "index", "root_")
+    __slots__ = ("__weakref__", "accesses_", "data_", "index", "root_")
     __array_priority__ = 100
 
     def __init__(self, data: np.ndarray, index: int) -> None:
         self.data_, self.index, self.root_ = data, index, None
+        self.accesses_: list[tuple[bool, int, int]] = []  # of an owner of memory: whether written, by which stream, its work until then
         if data.base is None:
             _owners.setdefault(id(data), self)
 
@@ -171,12 +192,10 @@ class Array:
         return iter([self[i] for i in range(len(self))])
 
     def item(self, *args: int) -> Any:
-        _wait()
-        return self.data_.item(*args)
+        return to_host(self).item(*args)
 
     def tolist(self) -> Any:
-        _wait()
-        return self.data_.tolist()
+        return to_host(self).tolist()
 
     def __bool__(self) -> bool:
         return bool(self.item())
@@ -185,8 +204,7 @@ class Array:
         return int(self.item())
 
     def __index__(self) -> int:
-        _wait()
-        return self.data_.__index__()
+        return to_host(self).__index__()
 
     def __float__(self) -> float:
         return float(self.item())
@@ -195,13 +213,17 @@ class Array:
         return complex(self.item())
 
     def __getitem__(self, key: Any) -> Any:
-        return Array(np.asarray(self.data_[_index_of(key, self)]), self.index)
+        found = Array(np.asarray(self.data_[_index_of(key, self)]), self.index)
+        if found.data_.base is None:  # else it is a view
+            _launch("getitem", [self, *_arrays((key,))], [found])
+        return found
 
     def __setitem__(self, key: Any, value: Any) -> None:
         devices = [self.index]
         self.data_[_index_of(key, self)] = _plain(value, devices)
         if len(set(devices)) > 1:
             raise ValueError("arrays of several devices")
+        _launch("setitem", _arrays((key, value)), [self])
 
     def __repr__(self) -> str:
         return f"Array({self.data_!r}, cuda:{self.index})"
@@ -347,27 +369,35 @@ def _reference(kernel: Any, operands: Any, dtype: Any) -> tuple[list[np.ndarray]
 def run_kernel(kernel: Any, operands: Any, dtype: Any, outs: Any = None) -> tuple[Array, ...]:
     results, index = _reference(kernel, operands, dtype)
     if outs is None:
-        return tuple([Array(x, index) for x in results])
-    for out, result in zip(outs, results, strict=True):
-        out.data_[...] = result
+        outs = [Array(x, index) for x in results]
+    else:
+        for out, result in zip(outs, results, strict=True):
+            out.data_[...] = result
+    _launch(kernel.name, _arrays(tuple(operands)), outs)
     return tuple(outs)
 
 
 def run_sum(kernel: Any, operands: Any, dtype: Any, axes: tuple[int, ...]) -> Array:
     (result,), index = _reference(kernel, operands, dtype)
-    return Array(np.asarray(result.sum(axis=axes, dtype=kernels.computed_in(dtype)).astype(dtype)), index)
+    found = Array(np.asarray(result.sum(axis=axes, dtype=kernels.computed_in(dtype)).astype(dtype)), index)
+    _launch(kernel.name, _arrays(tuple(operands)), [found])
+    return found
 
 
 def draw(kind: str, dtype: Any, shape: tuple[int, ...], seed: int, offset: int) -> Array:
     global launches
     launches += 1
-    return Array(philox.numbers(kind, dtype, shape, seed, offset), _current)
+    found = Array(philox.numbers(kind, dtype, shape, seed, offset), _current)
+    _launch("draw", [], [found])
+    return found
 
 
 def draw_rejecting(kind: int, a: Array, b: Array, seed: int, offset: int) -> Array:
     global launches
     launches += 1
-    return Array(philox.rejecting_numbers(kind, a.data_, b.data_, seed, offset), a.index)
+    found = Array(philox.rejecting_numbers(kind, a.data_, b.data_, seed, offset), a.index)
+    _launch("draw_rejecting", [a, b], [found])
+    return found
 
 
 def start() -> None:
@@ -408,16 +438,37 @@ def from_dlpack(x: Any) -> Array:
 
 
 def to_host(x: Array) -> np.ndarray:
-    _wait()
+    found = to_host_later(x)
+    with current(x.index):
+        current_stream().synchronize()
+    return found
+
+
+def to_host_later(x: Array) -> np.ndarray:
+    _launch("to_host", [x], [])
     return x.data_.copy("K")
 
 
-def from_host(x: np.ndarray) -> Array:
-    return Array(np.array(x, order="K", subok=False), _current)
+def from_host(x: np.ndarray, wait: bool = False) -> Array:
+    found = Array(np.array(x, order="K", subok=False), _current)
+    _launch("from_host", [], [found])
+    if wait:
+        current_stream().synchronize()
+    return found
 
 
 def move(x: Array, index: int) -> Array:
-    return Array(x.data_.copy("K"), index)
+    found = Array(x.data_.copy("K"), index)
+    with current(x.index):
+        source, ready = current_stream(), Marker()
+        ready.record(source)
+    with current(index):
+        target, done = current_stream(), Marker()
+        target.wait_event(ready)
+        target.launch("move", [x], [found])
+        done.record(target)
+    source.wait_event(done)
+    return found
 
 
 def asarray(x: Any, dtype: Any = None, order: Any = None) -> Array:
@@ -437,7 +488,9 @@ def copyto(target: Array, value: Any, **kwargs: Any) -> None:
 
 
 def cast(x: Array, dtype: Any) -> Array:
-    return Array(numpy_backend.cast(x.data_, dtype), x.index)
+    found = Array(numpy_backend.cast(x.data_, dtype), x.index)
+    _launch("cast", [x], [found])
+    return found
 
 
 def shares_memory(x: Array, y: Array) -> bool:
@@ -445,7 +498,10 @@ def shares_memory(x: Array, y: Array) -> bool:
 
 
 def sum_to_size(x: Array, shape: tuple[int, ...]) -> Array:
-    return Array(np.asarray(numpy_backend.sum_to_size(x.data_, shape)), x.index)
+    found = Array(np.asarray(numpy_backend.sum_to_size(x.data_, shape)), x.index)
+    if not np.may_share_memory(found.data_, x.data_):
+        _launch("sum_to_size", [x], [found])
+    return found
 
 
 def owner_of(x: Array) -> Any:
@@ -470,35 +526,140 @@ def address_of(x: Array) -> int:
 
 
 def synchronize(index: int | None = None) -> None:
+    with current(_current if index is None else index):
+        for stream in _queues:
+            if stream.index == _current:
+                _take(stream)
     _wait()
 
 
-class Queue:
-    """A queue of work, which is always empty: the library waits for each call."""
+# -- streams -----------------------------------------------------------------------------------------------------------
 
-    done = True
+# Work is done at once, but the clock of its stream says when a device would have done it. The program itself takes no time, but for
+# waiting. Stream and event also know which work of other streams comes before. So an operation that reads or writes an array too
+# early for the order of the streams is found, whatever the clocks say: it is a race.
+
+races: list[str] = []  # work that did not wait for the other stream that had written, or was reading, its memory
+cost = 1.0  # microseconds of a kernel on the fake clock
+now = 0.0  # microseconds that the program has waited for
+_host: dict[int, int] = {}  # how much work of each stream, by its number, the program has waited for
+_streams: list[dict[int, Queue]] = [{}, {}]  # the current streams by thread, for each device
+_numbers = count()
+
+
+def _merge(target: dict[int, int], source: dict[int, int]) -> None:
+    for number, work in source.items():
+        target[number] = max(work, target.get(number, 0))
+
+
+class Queue:
+    """A stream of a device."""
+
+    def __init__(self, priority: int = 0) -> None:
+        self.priority = max(-5, min(0, priority))
+        self.index, self.number, self.clock = _current, next(_numbers), 0.0
+        self.ptr = self.number << 8
+        _queues.add(self)
+        self.before: dict[int, int] = {}  # how much work of each stream comes before the next work of this one
+
+    def launch(self, label: str, reads: Any, writes: Any) -> None:
+        """Add a kernel to the stream. reads, writes: arrays."""
+        _merge(self.before, _host)
+        work = self.before[self.number] = self.before.get(self.number, 0) + 1
+        self.clock = max(self.clock, now) + cost
+        for array, is_written in [*[(x, False) for x in reads], *[(x, True) for x in writes]]:
+            entries = owner_of(array).accesses_
+            for was_written, number, done in entries:
+                if (was_written or is_written) and self.before.get(number, 0) < done:
+                    races.append(f"{label} on stream {self.number} does not wait for stream {number}")
+            entries[:] = [entry for entry in entries if entry[1] != self.number or (entry[0] and not is_written)]
+            entries.append((is_written, self.number, work))
+
+    @property
+    def done(self) -> bool:
+        return self.clock <= now
 
     def synchronize(self) -> None:
-        _wait()
+        _wait_for(self)
 
-    def wait_event(self, event: Any) -> None:
-        pass
+    def wait_event(self, event: Marker) -> None:
+        self.clock = max(self.clock, event.clock)
+        _merge(self.before, event.before)
 
-    def record(self, stream: Any = None) -> None:
-        pass
-
-    def __enter__(self) -> Queue:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        pass
+    def record(self, event: Marker) -> Marker:
+        event.record(self)
+        return event
 
 
-new_stream = new_event = current_stream = Queue
+class Marker:
+    """An event."""
+
+    def __init__(self, timing: bool = False, blocking: bool = False) -> None:
+        self.timing, self.clock, self.before = timing, 0.0, {}
+
+    def record(self, stream: Queue) -> None:
+        assert stream.index == _current, "an event is recorded in a stream of the current device"
+        self.clock, self.before = max(stream.clock, now), dict(stream.before)
+
+    @property
+    def done(self) -> bool:
+        return self.clock <= now
+
+    def synchronize(self) -> None:
+        _wait_for(self)
 
 
-def elapsed_time(start: Any, end: Any) -> float:
-    return 0.0
+def _take(what: Queue | Marker) -> None:
+    global now
+    now = max(now, what.clock)
+    _merge(_host, what.before)
+
+
+def _wait_for(what: Queue | Marker) -> None:
+    _wait()
+    _take(what)
+
+
+_queues: WeakSet[Queue] = WeakSet()
+_default: list[Queue] = []  # streams that are current unless others are made so, by device
+for _current in (1, 0):
+    _default.insert(0, Queue())
+
+
+def new_stream(priority: int = 0) -> Queue:
+    return Queue(priority)
+
+
+def external_stream(address: int) -> Queue:
+    found = Queue()
+    found.ptr = address
+    return found
+
+
+def default_stream() -> Queue:
+    return _default[_current]
+
+
+def current_stream() -> Queue:
+    return _streams[_current].get(get_ident(), _default[_current])
+
+
+def set_current_stream(stream: Queue) -> None:
+    assert stream.index == _current, "a stream is used on its device"
+    _streams[_current][get_ident()] = stream
+
+
+def new_event(timing: bool = False, blocking: bool = False) -> Marker:
+    return Marker(timing, blocking)
+
+
+def elapsed_time(start: Marker, end: Marker) -> float:
+    assert start.timing and end.timing and start.done and end.done, "CUDA refuses this"
+    return (end.clock - start.clock) / 1000
+
+
+def pinned(x: np.ndarray) -> np.ndarray:
+    return x.copy("K")
 
 
 def memory_used(index: int) -> tuple[int, int]:
@@ -522,13 +683,17 @@ def leave() -> None:
     selection.others.pop(Array, None)
     selection.loaded.pop(name, None)
     selection._wrong.clear()
+    if "wengert.core.streams" in sys.modules:
+        sys.modules["wengert.core.streams"].stop()
+    for streams in _streams:
+        streams.clear()
+    found, races[:] = races[:], []
+    assert not found, found
 
 
 @contextmanager
 def in_use() -> Iterator[None]:
     """Let tensors hold the library's arrays in the block."""
-    import sys
-
     backend = sys.modules[__name__]
     selection.use(backend)
     try:

@@ -62,16 +62,19 @@ class ConversionMembers:
     ) -> Tensor:
         """Return the tensor with another dtype or device. If nothing changes and copy is False, return the tensor itself.
 
-        Call it as to(dtype), to(device), to(device, dtype) or to(other). non_blocking and memory_format are ignored.
+        Call it as to(dtype), to(device), to(device, dtype) or to(other). non_blocking: do not wait for a copy from a device, whose
+        result has pinned memory and is complete after wengert.cuda.synchronize(), nor for a copy from pinned memory to a device.
+        memory_format is ignored.
         """
         dtype, device, switches = parse_to(args, dtype, device)
+        non_blocking = non_blocking or switches[:1] == [True]
         copy = copy or switches[1:] == [True]
         wanted = self._array.dtype if dtype is None else dtypes.as_numpy_dtype(dtype)
         if device is not None:
             place = place_of(device)
             here = device_name(self._array)
             if place != here:
-                moved = OPS["_to_device"].function(self, place=place, source=here)
+                moved = OPS["_to_device"].function(self, place=place, source=here, non_blocking=non_blocking)
                 return moved if wanted == self._array.dtype else moved.to(wanted)
         if wanted == self._array.dtype:
             return self.clone() if copy else self
@@ -101,9 +104,9 @@ class ConversionMembers:
     def cuda(self: Any, device: Any = None, non_blocking: bool = False, *, memory_format: Any = None, **old: Any) -> Tensor:
         """Return a copy on a GPU, the current one if device is None, or the tensor itself if it lies there. Derivative: 1.
 
-        Raises RuntimeError if CuPy or a GPU is missing."""
+        non_blocking: as of to(). Raises RuntimeError if CuPy or a GPU is missing."""
         _check_old("cuda", old)
-        return self.to("cuda" if device is None else _device(device))
+        return self.to("cuda" if device is None else _device(device), non_blocking=non_blocking)
 
     def double(self: Any, memory_format: Any = None) -> Tensor:
         """Return the tensor cast to float64."""

@@ -1040,7 +1040,7 @@ class Tensor(TensorBase):
     def get_device(self) -> Tensor:
         """Return the index of the tensor's device: -1 for the CPU."""
     def is_pinned(self, device: _device | str | None = None) -> Tensor:
-        """False: memory is never pinned for transfers."""
+        """Whether the memory is pinned: main memory that GPUs can copy from while the program goes on. See pin_memory."""
     def is_same_size(self, other: _Operand) -> _bool:
         """Whether two tensors have the same shape."""
     def dim_order(self) -> Tensor:
@@ -1048,7 +1048,9 @@ class Tensor(TensorBase):
     def to_dense(self, dtype: _Dtype | None = None, *, masked_grad: Any = None) -> Tensor:
         """Return the tensor, cast to dtype unless it is None. All tensors are dense. Derivative: the cotangent."""
     def pin_memory(self, device: _device | str | None = None) -> Tensor:
-        """Return the tensor itself: nothing needs pinned memory here. Derivative: the cotangent."""
+        """Return a copy in pinned memory, from which GPUs can copy while the program goes on. Derivative: the cotangent."""
+    def record_stream(self, s: Any) -> Tensor:
+        """Keep the memory of a tensor on a GPU until the work that a stream has now is done, also if the tensor is freed before."""
     def map2_(self, x: Any, y: Any, callable: Any) -> Tensor:
         """Replace each element a by callable(a, b, c), with the corresponding elements b of x and c of y; return the tensor."""
     def new_empty_strided(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:

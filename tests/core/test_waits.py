@@ -99,7 +99,8 @@ def test_a_gradient_scaler_waits_once_a_step_as_torchs_does(waited):
 def test_batches_go_to_a_device_without_waiting(waited):
     data = torch.utils.data.TensorDataset(torch.arange(12.0).reshape(6, 2), torch.arange(6))
     for x, y in torch.utils.data.DataLoader(data, batch_size=2, pin_memory=True):
-        x, y = x.to("cuda", non_blocking=True), y.cuda()
+        assert x.is_pinned() and y.is_pinned()
+        x, y = x.to("cuda", non_blocking=True), y.cuda(non_blocking=True)
         (x * y[:, None]).sum()
     assert waited() == 0
 

@@ -88,35 +88,93 @@ def to_host(x: Any) -> Any:
     return _cp.asnumpy(x)
 
 
-def from_host(x: Any) -> Any:
-    """Return a copy of a NumPy array on the current GPU, with the same order of its elements in memory."""
-    return _cp.array(x, order="K")
+def to_host_later(x: Any) -> Any:
+    """Return an array in pinned memory that the current stream fills. Nothing waits for the GPU."""
+    found = _empty_pinned(x)
+    x.get(out=found, blocking=False)
+    return found
+
+
+def from_host(x: Any, wait: bool = False) -> Any:
+    """Return a copy of a NumPy array on the current GPU, with the same order of its elements in memory.
+
+    wait: until it is made. Else x must not be written before, if its memory is pinned."""
+    return _cp.array(x, order="K", blocking=wait)
 
 
 def move(x: Any, index: int) -> Any:
-    """Return a copy of an array on another GPU."""
+    """Return a copy of an array on another GPU. The current streams of both GPUs wait for each other."""
+    with _cp.cuda.Device(device_of(x)):
+        source = current_stream()
+        ready = source.record()
     with _cp.cuda.Device(index):
-        return _cp.array(x, order="K")
+        target = current_stream()
+        target.wait_event(ready)
+        found = _cp.array(x, order="K")
+        done = target.record()
+    source.wait_event(done)
+    return found
 
 
-def new_stream() -> Any:
-    """Return a new queue of work of the current GPU."""
-    return _cp.cuda.Stream(non_blocking=True)
+def new_stream(priority: int = 0) -> Any:
+    """Return a new stream of the current GPU. It does not wait for the default stream."""
+    return _cp.cuda.Stream(non_blocking=True, priority=priority)
+
+
+def external_stream(address: int) -> Any:
+    """Return the stream of another library on the current GPU."""
+    make = getattr(_cp.cuda.Stream, "from_external", None)  # since CuPy 14
+    return _cp.cuda.ExternalStream(address, current_device()) if make is None else make(_Address(address))
+
+
+class _Address:
+    """The address of a stream, in the form in which libraries exchange streams."""
+
+    def __init__(self, address: int) -> None:
+        self._address = address
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self._address
 
 
 def current_stream() -> Any:
-    """Return the queue that gets the work of the current GPU."""
+    """Return the stream that gets the work of the current GPU, on this thread."""
     return _cp.cuda.get_current_stream()
 
 
-def new_event() -> Any:
-    """Return a new event."""
-    return _cp.cuda.Event()
+def default_stream() -> Any:
+    """Return the stream that is current unless another one is made so."""
+    return _cp.cuda.Stream.null
+
+
+def set_current_stream(stream: Any) -> None:
+    """Put the work of the current GPU into a stream from now on, on this thread."""
+    stream.use()
+
+
+def new_event(timing: bool = False, blocking: bool = False) -> Any:
+    """Return a new event of the current GPU.
+
+    timing: whether elapsed_time takes it. blocking: whether waiting for it lets the processor do other work."""
+    return _cp.cuda.Event(block=blocking, disable_timing=not timing)
 
 
 def elapsed_time(start: Any, end: Any) -> float:
-    """Return the milliseconds between two events."""
+    """Return the milliseconds between two events that are done."""
     return float(_cp.cuda.get_elapsed_time(start, end))
+
+
+def pinned(x: Any) -> Any:
+    """Return a copy of a NumPy array in memory that the system keeps in place."""
+    found = _empty_pinned(x)
+    found[...] = x
+    return found
+
+
+def _empty_pinned(x: Any) -> Any:
+    """Return a NumPy array with unset elements in pinned memory, of the shape, dtype and order of x."""
+    order = "F" if x.flags.f_contiguous and not x.flags.c_contiguous else "C"
+    return import_late("cupyx").empty_pinned(x.shape, x.dtype, order)
 
 
 def memory_used(index: int) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from _thread import allocate_lock
 from collections.abc import Iterable
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -108,19 +109,42 @@ def to_device(x: Any, backend: Any) -> Any:
     return x
 
 
-def move(x: Any, where: str) -> Any:
-    """Return an array as an array of the device "cpu" or "cuda:0"."""
+def move(x: Any, where: str, non_blocking: bool = False) -> Any:
+    """Return an array as an array of the device "cpu" or "cuda:0", or in pinned memory.
+
+    non_blocking: do not wait for a copy from a device, whose result has pinned memory, nor for one from pinned memory."""
     if device_name(x) == where:
         return x
+    if where == PINNED:
+        return x if is_pinned(x) else _noted(backend_for("cuda").pinned(x))
     name, _, index = where.partition(":")
     source, target = backend_of(x), backend_for(name)
     if source is target:
         return target.move(x, int(index))
-    host = to_host(x)
     if target is numpy_backend:
-        return host
+        return _noted(source.to_host_later(x)) if non_blocking else to_host(x)
     with target.current(int(index)):
-        return target.from_host(host)
+        return target.from_host(to_host(x), is_pinned(x) and not non_blocking)
+
+
+PINNED = "pinned"  # the place of main memory that the system never moves: GPUs copy from it while the program goes on
+_pinned: WeakValueDictionary[int, Any] = WeakValueDictionary()  # NumPy's arrays that own such memory, by their id
+
+
+def is_pinned(x: Any) -> bool:
+    """Whether the memory of an array is pinned: by a move there, or by a copy from a device that was not waited for."""
+    return id(_root(x)) in _pinned
+
+
+def _noted(x: Any) -> Any:
+    _pinned[id(_root(x))] = _root(x)
+    return x
+
+
+def _root(x: Any) -> Any:
+    while isinstance(x, np.ndarray) and isinstance(x.base, np.ndarray):
+        x = x.base
+    return x
 
 
 def new_on(where: str, function: str, *arguments: Any) -> Any:

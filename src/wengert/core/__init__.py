@@ -36,6 +36,9 @@ Set when the module above is imported:
 Set while something is on, and reset to None:
 
     core.engine.set_watch          | core.recorder    | run_watched                 | a pass runs in a profiler or in anomaly mode
+    core.node.set_stream_finder    | core.streams     | current_streams             | a node is made, once streams are in use
+    core.dispatch.set_meta_sharing | core.streams     | False                       | the same
+    core.recorder.set_streams      | core.streams     | StreamPass                  | a pass runs, once streams are in use
     core.node.set_stack_keeper     | core.anomaly     | keep_stack                  | a node is recorded in anomaly mode
     core.recorder.set_anomaly      | core.anomaly     | passes, check_operation     | a pass or an operation runs in anomaly mode
     core.recorder.set_ranges       | autograd.profiler | ranges | a range begins or ends in emit_nvtx or emit_itt

@@ -46,6 +46,7 @@ cdef long AUTOCAST
 cdef long UNUSUAL
 cdef object _call_dual
 cdef object _observe
+cdef bint _share_metas
 
 @cython.locals(t=TensorBase)
 cpdef note_unrecorded(Op op, long mode, object x)

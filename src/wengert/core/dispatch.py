@@ -99,6 +99,15 @@ if not cython.compiled:
     _call_dual: Callable[[Op, tuple[Any, ...], dict[str, Any] | None], Any]
 
 
+_share_metas = True  # nodes of one shape and dtype share their TensorMeta
+
+
+def set_meta_sharing(shared: bool) -> None:
+    """Let each node have a TensorMeta of its own, or share them. See Note [Streams of nodes] in streams.py."""
+    global _share_metas
+    _share_metas = shared
+
+
 def set_dual_call(function: Callable[[Op, tuple[Any, ...], dict[str, Any] | None], Any]) -> None:
     """Install the function that runs an operation while a dual level is open."""
     global _call_dual
@@ -346,10 +355,10 @@ def choose_node_class(op: Op, inputs: Any, a: Any, b: Any, params: Any, out: Ten
 
 def share_meta(op: Op, template: TensorBase | None, out: TensorBase) -> TensorMeta:
     """Give an output its TensorMeta and return it: the template's or the operation's last one, if it fits, else a new one."""
-    meta: TensorMeta | None = None if template is None else template._meta
+    meta: TensorMeta | None = None if template is None or not _share_metas else template._meta
     if meta is None or not has_meta(out._array, meta.shape, meta.dtype):
         meta = op.recent_meta
-        if meta is None or not has_meta(out._array, meta.shape, meta.dtype):
+        if meta is None or not _share_metas or not has_meta(out._array, meta.shape, meta.dtype):
             meta = op.recent_meta = make_meta(out._array.shape, out._array.dtype)
     out._meta = meta
     return meta

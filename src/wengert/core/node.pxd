@@ -11,11 +11,13 @@ cdef dict _internal_files
 cdef str _package
 cdef long long _counter
 cdef object _keep_stack
+cdef object _find_streams
 cdef frozenset _OWN_FIELDS
 
 cdef class TensorMeta:
     cdef readonly tuple shape
     cdef readonly object dtype
+    cdef readonly object streams
 
 cdef class Edge:
     cdef readonly Node node

@@ -34,6 +34,14 @@ _internal_files: dict[str, bool] = {}  # file name of a code object -> is it one
 
 if not cython.compiled:
     _keep_stack: Any = None
+    _find_streams: Any = None
+
+
+def set_stream_finder(function: Any) -> None:
+    """Install the function that returns the streams that a thread has made current, for new TensorMetas."""
+    global _find_streams
+    _find_streams = function
+
 
 _counter = 0  # of nodes made in this process; gives every node its sequence number
 
@@ -44,14 +52,17 @@ _counter = 0  # of nodes made in this process; gives every node its sequence num
 @cython.binding(False)
 @cython.cclass
 class TensorMeta:
-    """Shape and dtype of one output of a node: those of the cotangent that arrives there. Immutable and shared."""
+    """Shape and dtype of one output of a node: those of the cotangent that arrives there. Immutable and shared.
+
+    streams: the streams of devices that were current when it was made, or None. See Note [Streams of nodes] in streams.py."""
 
     if not cython.compiled:
-        __slots__ = ("dtype", "shape")
+        __slots__ = ("dtype", "shape", "streams")
 
     def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
         self.shape = shape
         self.dtype = dtype
+        self.streams = None
 
 
 def make_meta(shape: tuple[int, ...], dtype: Any) -> TensorMeta:
@@ -59,6 +70,7 @@ def make_meta(shape: tuple[int, ...], dtype: Any) -> TensorMeta:
     meta: TensorMeta = TensorMeta.__new__(TensorMeta)
     meta.shape = shape
     meta.dtype = dtype
+    meta.streams = None if _find_streams is None else _find_streams()
     return meta
 
 

@@ -32,6 +32,7 @@ cdef object _ranges
 cdef object _check
 cdef dict _interceptors
 cdef object _anomaly
+cdef object _streams
 
 @cython.locals(began=cython.longlong)
 cpdef object observe(str name, tuple inputs, object function, tuple arguments)

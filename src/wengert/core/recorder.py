@@ -76,6 +76,7 @@ if not cython.compiled:
     _ranges: Any = None
     _check: Any = None
     _anomaly: Any = None
+    _streams: Any = None
 _interceptors: dict[int, Callable[[Any, tuple[Any, ...]], Any]] = {}  # by thread
 _passes: dict[int, Callable[[GraphTask, list[Any], list[Any]], None]] = {}  # functions that run passes, by thread
 _recordings: list[Recording] = []
@@ -145,6 +146,15 @@ def set_anomaly(anomaly: Any, check: Any) -> None:
         _renew()
 
 
+def set_streams(pass_class: Any) -> None:
+    """Run passes on several streams of a device: pass_class(task) is a StreamPass of streams.py."""
+    global _streams
+    if _streams is not pass_class:
+        with _changing:
+            _streams = pass_class
+            _renew()
+
+
 def set_program_recorder(intercept: Any, run_pass: Any) -> None:
     """Run operations of this thread as intercept(function, arguments), and backward passes as run_pass(task, roots, cotangents).
 
@@ -200,7 +210,7 @@ def _renew() -> None:
     _wants_stacks = any(r.stacks for r in _recordings)
     profiling = _log is not None or _ranges is not None
     exchange_codes(profiling)
-    set_watch(run_watched if profiling or _anomaly is not None or _passes else None)
+    set_watch(run_watched if profiling or _anomaly is not None or _streams is not None or _passes else None)
     set_observed((PROFILE if profiling else 0) | (CHECK if _check is not None or _interceptors else 0))
 
 
@@ -391,10 +401,16 @@ def run_watched(task: GraphTask, roots: list[Any], cotangents: list[Any]) -> Non
     began: int = begin_range("torch::autograd::GraphRoot")
     start(task, roots, cotangents)
     end_range("torch::autograd::GraphRoot", NODE, began)
-    if anomaly is None:
-        evaluate_each(task, measure_node)
+    evaluate = measure_node if anomaly is None else partial(measure_and_check, anomaly)
+    if _streams is None:
+        evaluate_each(task, evaluate)
         return
-    evaluate_each(task, partial(measure_and_check, anomaly))
+    on_streams = _streams(task)
+    on_streams.begin(roots)
+    try:
+        evaluate_each(task, partial(on_streams.evaluate, evaluate))
+    finally:
+        on_streams.end()
 
 
 def measure_and_check(anomaly: Any, task: GraphTask, node: Node, buffer: InputBuffer) -> None:

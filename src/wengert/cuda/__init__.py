@@ -11,46 +11,39 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
-from wengert import errors
 from wengert._forks import import_late as _import_late
 from wengert.backends import selection as _selection
-from wengert.devices import device as _device
+from wengert.cuda import streams as streams
+from wengert.cuda._devices import backend as _backend, index_of as _index
+from wengert.cuda.streams import (
+    Event as Event,
+    ExternalStream as ExternalStream,
+    Stream as Stream,
+    StreamContext as StreamContext,
+    StreamContext as stream,
+    current_stream as current_stream,
+    default_stream as default_stream,
+    set_stream as set_stream,
+)
 from wengert.dtypes import DTYPES
 
 __all__ = [
-    "Event", "Stream", "amp", "current_device", "current_stream", "default_generators", "device", "device_count", "empty_cache",
-    "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all",
-    "init", "initial_seed", "ipc_collect", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
-    "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved",
-    "memory_stats", "reset_max_memory_allocated", "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state",
-    "set_rng_state_all", "stream", "synchronize",
+    "Event", "ExternalStream", "Stream", "StreamContext", "amp", "current_device", "current_stream", "default_generators",
+    "default_stream", "device", "device_count", "empty_cache", "get_arch_list", "get_device_capability", "get_device_name",
+    "get_device_properties", "get_rng_state", "get_rng_state_all", "init", "initial_seed", "ipc_collect", "is_available",
+    "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved",
+    "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "reset_max_memory_allocated",
+    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "set_rng_state_all", "set_stream",
+    "stream", "streams", "synchronize",
 ]  # fmt: skip
 
 
 def is_available() -> bool:
     """Whether tensors can be on a GPU: whether CuPy is installed and finds one."""
     return _selection.cuda_is_available()
-
-
-def _backend() -> Any:
-    """Return the backend of GPUs. Raises AssertionError, as torch without CUDA does, if there is none."""
-    if not is_available():
-        raise AssertionError("Torch not compiled with CUDA enabled")
-    return _selection.backend_for("cuda")
-
-
-def _index(where: Any) -> int:
-    """Return the number of a GPU: of the current one if `where` is None."""
-    found = where.index if isinstance(where, _device) else _device(where).index if isinstance(where, str) else where
-    if found is None:
-        number: int = _backend().current_device()
-        return number
-    if not 0 <= found < _backend().device_count():
-        raise errors.DeviceError("CUDA error: invalid device ordinal")
-    return int(found)
 
 
 def device_count() -> int:
@@ -98,77 +91,6 @@ def is_initialized() -> bool:
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """Whether a GPU computes in bfloat16: False, because CuPy's functions do not take it."""
     return False
-
-
-class Stream:
-    """A queue of work of a GPU. `with stream(s):` puts work into it."""
-
-    def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
-        with _backend().current(_index(device)):
-            self._stream = _backend().new_stream()
-
-    def synchronize(self) -> None:
-        """Wait until the queue is empty."""
-        self._stream.synchronize()
-
-    def query(self) -> bool:
-        """Whether the queue is empty."""
-        return bool(self._stream.done)
-
-    def record_event(self, event: Any = None) -> Any:
-        """Put an event, a new one if None, into the queue, and return it."""
-        event = Event() if event is None else event
-        event.record(self)
-        return event
-
-    def wait_event(self, event: Event) -> None:
-        """Let later work of this queue wait for an event."""
-        self._stream.wait_event(event._event)
-
-    def wait_stream(self, stream: Stream) -> None:
-        """Let later work of this queue wait for the work that another one has now."""
-        self.wait_event(stream.record_event())
-
-
-class Event:
-    """A place in a queue of work, which can be waited for and timed."""
-
-    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
-        self._event = _backend().new_event()
-
-    def record(self, stream: Any = None) -> None:
-        """Put the event into a queue, the current one if None."""
-        self._event.record(*(() if stream is None else (stream._stream,)))
-
-    def wait(self, stream: Any = None) -> None:
-        """Let later work of a queue, the current one if None, wait for the event."""
-        (current_stream() if stream is None else stream).wait_event(self)
-
-    def query(self) -> bool:
-        """Whether the work before the event is done."""
-        return bool(self._event.done)
-
-    def synchronize(self) -> None:
-        """Wait until the work before the event is done."""
-        self._event.synchronize()
-
-    def elapsed_time(self, end_event: Event) -> float:
-        """Return the milliseconds between two events that have passed."""
-        return float(_backend().elapsed_time(self._event, end_event._event))
-
-
-def current_stream(device: Any = None) -> Stream:
-    """Return the queue that gets the work of a GPU now."""
-    found = Stream.__new__(Stream)
-    with _backend().current(_index(device)):
-        found._stream = _backend().current_stream()
-    return found
-
-
-def stream(stream: Stream | None) -> AbstractContextManager[Any]:
-    """Return a context in which work goes into a queue. Does nothing for None."""
-
-    return nullcontext() if stream is None else stream._stream
 
 
 def _generator(device: Any) -> Any:

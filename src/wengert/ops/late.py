@@ -156,7 +156,7 @@ OPERATIONS = {
     "queries": (
         "detach detach_ dim_order empty_permuted empty_strided get_device is_complex is_conj "
         "is_floating_point is_inference is_neg is_nonzero is_pinned is_same_size is_signed map2_ "
-        "new_empty_strided pin_memory to_dense "
+        "new_empty_strided pin_memory record_stream to_dense "
     ),
     "rearrange": (
         "_repeat_each diag diag_embed diagflat flip fliplr flipud repeat repeat_interleave roll rot90 tile "
@@ -231,7 +231,7 @@ METHODS = {
     "older": "apply_ gesv map_ masked_copy_ potrf",
     "queries": (
         "dim_order get_device is_conj is_neg is_nonzero is_pinned is_same_size map2_ new_empty_strided "
-        "pin_memory to_dense "
+        "pin_memory record_stream to_dense "
     ),
     "rearrange": (
         "diag diag_embed diagflat flip fliplr flipud repeat repeat_interleave roll rot90 tile tril tril_ triu "

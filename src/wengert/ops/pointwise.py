@@ -143,11 +143,11 @@ def _(F, ct):
 
 
 @linear(promote=NONE, node="CopyBackwards", moves=True, **_PRIVATE)
-def _to_device(xp, x, *, place, source):
-    """x on the device `place`, "cpu" or "cuda:0". source: the device of x.
+def _to_device(xp, x, *, place, source, non_blocking=False):
+    """x on the device `place`, "cpu" or "cuda:0". source: the device of x. non_blocking: as of selection.move.
 
     Derivative: the cotangent, on x's device."""
-    return move(x, place)
+    return move(x, place, non_blocking)
 
 
 @_to_device.vjp("x")

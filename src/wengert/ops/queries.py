@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.backends.selection import backend_of
+from wengert._forks import import_late
+from wengert.backends.selection import PINNED, backend_of, cuda_is_available, is_pinned as array_is_pinned
 from wengert.core.mirrors import CONJUGATE, NEGATIVE, relation_of
 from wengert.ops.indices import checked
 from wengert.ops.inplace import unrecorded_write
 from wengert.ops.options import numpy_dtype, tensor_from
-from wengert.ops.registry import creation, plain
+from wengert.ops.registry import OPS, creation, plain
 
 # -- queries -----------------------------------------------------------------------------------------------------------
 
@@ -68,8 +69,8 @@ def get_device(input):
 
 @plain(method=True, namespaces=())
 def is_pinned(self, device=None):
-    """False: memory is never pinned for transfers."""
-    return False
+    """Whether the memory is pinned: main memory that GPUs can copy from while the program goes on. See pin_memory."""
+    return array_is_pinned(self._array)
 
 
 @plain(method=True)
@@ -107,8 +108,26 @@ def to_dense(self, dtype=None, *, masked_grad=None):
 
 @plain(method=True, namespaces=())
 def pin_memory(self, device=None):
-    """Return the tensor itself: nothing needs pinned memory here. Derivative: the cotangent."""
-    return self
+    """Return a copy in pinned memory, from which GPUs can copy while the program goes on. Derivative: the cotangent.
+
+    Return the tensor itself if its memory is pinned, and if there is no GPU. Raises RuntimeError for a tensor on a GPU."""
+    if not isinstance(self._array, np.ndarray):
+        raise errors.DeviceError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
+    if array_is_pinned(self._array) or not cuda_is_available():
+        return self
+    return OPS["_to_device"].function(self, place=PINNED, source="cpu")
+
+
+@plain(method=True, namespaces=())
+def record_stream(self, s):
+    """Keep the memory of a tensor on a GPU until the work that a stream has now is done, also if the tensor is freed before.
+
+    s: a wengert.cuda.Stream that uses the tensor, another one than the stream that made it. Does nothing in main memory.
+    Raises RuntimeError if s is no stream."""
+    if not hasattr(s, "_stream"):
+        raise errors.DeviceError(f"unknown parameter type: record_stream takes a wengert.cuda.Stream, got {type(s).__name__}")
+    if not isinstance(self._array, np.ndarray):
+        import_late("wengert.core.streams").hold(self._array, s._stream)
 
 
 @plain(method=True, namespaces=())

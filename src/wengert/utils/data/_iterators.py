@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert.backends.selection import cuda_is_available
 from wengert.utils.data._utils.fetch import _DatasetKind
+from wengert.utils.data._utils.pin_memory import pin_memory
 from wengert.utils.data.sampler import draw_seed
 
 __all__: list[str] = []
@@ -25,14 +26,14 @@ class _BaseDataLoaderIter:
         self._drop_last = loader.drop_last
         self._index_sampler = loader._index_sampler
         self._num_workers = loader.num_workers
-        self._pin_memory = False
+        self._pin_memory = loader.pin_memory and cuda_is_available()
         self._timeout = loader.timeout
         self._collate_fn = loader.collate_fn
         self._sampler_iter = iter(self._index_sampler)
         self._base_seed = draw_seed(loader.generator)
         self._persistent_workers = loader.persistent_workers
         self._num_yielded = 0
-        if loader.pin_memory and not cuda_is_available():
+        if loader.pin_memory and not self._pin_memory:
             warnings.warn(
                 "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.",
                 stacklevel=5,
@@ -54,6 +55,8 @@ class _BaseDataLoaderIter:
 
     def __next__(self) -> Any:
         data = self._next_data()
+        if self._pin_memory:
+            data = pin_memory(data)
         self._num_yielded += 1
         reported = self._IterableDataset_len_called
         if self._dataset_kind == _DatasetKind.Iterable and reported is not None and self._num_yielded > reported:
