@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import standin  # noqa: E402
 import wengert  # noqa: E402
 from loops import each  # noqa: E402
 from op_samples.cases import CASES, Case, by_operation  # noqa: E402
@@ -99,6 +102,87 @@ def test_dtypes_of_results(case):
 @each("case", CASES)
 def test_dtypes_of_results_of_every_sample(case):
     check_dtypes(case, NAMES[1:])
+
+
+# -- on a GPU: torch runs on fake tensors, which have a device, a shape and a dtype, and no elements ----------------------
+
+FakeTensorMode = pytest.importorskip("torch._subclasses.fake_tensor").FakeTensorMode
+# Operations whose dtypes on a GPU differ from torch's. Besides these, torch has Fourier transforms of float16, in complex32.
+DIFFERENT_ON_GPU = {"native_group_norm"}
+
+
+def on_gpu_in_torch(x: Any, dtype: str) -> Any:
+    kind = getattr(torch, dtype) if x.dtype.kind == "f" else torch.from_numpy(np.empty(1, x.dtype)).dtype
+    return torch.empty(x.shape, dtype=kind, device="cuda")
+
+
+# torch refuses float16 in factorisations where it computes. Fake tensors are taken.
+FACTORING = ("linalg_", "cholesky", "lu", "det", "logdet", "slogdet", "qr", "svd", "inverse", "pinverse", "nuclear", "triangular", "fft_")
+
+
+def dtypes_here(case: Case, dtype: str) -> list[str] | None:
+    """The dtypes of our results under autocast on a GPU. None where it refuses float16 in a factorisation."""
+    on_gpu = copy(case)
+    on_gpu.params = params_on_gpu(case, lambda x: x.detach().cuda())
+    inputs = moved(case.values(np.float32), lambda x: here(x, dtype if x.dtype.kind == "f" else None).cuda())
+    with wengert.autocast("cuda"):
+        try:
+            return dtypes_of(on_gpu.call(inputs))
+        except (NotImplementedError, RuntimeError):
+            if dtype == "float16" and case.name.startswith(FACTORING):
+                return None
+            raise
+
+
+def moved(x: Any, convert: Any) -> Any:
+    """Return a value with its arrays converted, those in lists and tuples too."""
+    if isinstance(x, (list, tuple)):
+        return type(x)([moved(y, convert) for y in x])
+    return convert(x) if isinstance(x, np.ndarray) else x
+
+
+def params_on_gpu(case: Case, to: Any) -> dict[str, Any]:
+    def place(x: Any) -> Any:
+        return [place(y) for y in x] if isinstance(x, list) else to(x) if hasattr(x, "requires_grad") else x
+
+    return {name: place(value) for name, value in case.params.items()}
+
+
+def torchs_dtypes(case: Case, function: Any, dtype: str) -> list[str] | None:
+    """The dtypes of torch's results under autocast on a GPU. None where fake tensors do not work."""
+
+    def fake(x: Any) -> Any:
+        return torch.empty(x.shape, dtype=to_torch(x).dtype, device="cuda")
+
+    with FakeTensorMode(allow_non_fake_inputs=True), torch.autocast("cuda"):
+        try:
+            params = {name: x if hasattr(x, "device") else to_torch(x) for name, x in params_on_gpu(case, fake).items()}
+            found = dtypes_of(function(*moved(case.values(np.float32), lambda x: on_gpu_in_torch(x, dtype)), **params))
+        except Exception:
+            return None
+    return None if "torch.complex32" in found else found
+
+
+@each("case", [cases[0] for cases in by_operation(lambda case: case.name not in DIFFERENT_ON_GPU).values()])
+def test_dtypes_of_results_on_a_gpu(case, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(logging.getLogger("torch._subclasses.fake_tensor"), "disabled", True)  # it logs each error that it raises
+    function = torch_function(case.op)
+    for dtype in ("float32", "float16") if function is not None else ():
+        with warnings.catch_warnings(), standin.in_use():
+            warnings.simplefilter("ignore")
+            wanted = torchs_dtypes(case, function, dtype)
+            found = None if wanted is None else dtypes_here(case, dtype)
+        assert found is None or found == wanted, f"{case} of {dtype} under autocast on a GPU"
+
+
+def test_what_autocast_refuses_on_a_gpu(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with FakeTensorMode(), torch.autocast("cuda"), pytest.raises(RuntimeError) as theirs:
+        torch.nn.functional.binary_cross_entropy(torch.ones(2, device="cuda"), torch.ones(2, device="cuda"))
+    with standin.in_use(), wengert.autocast("cuda"), pytest.raises(RuntimeError) as ours:
+        wengert.nn.functional.binary_cross_entropy(wengert.ones(2, device="cuda"), wengert.ones(2, device="cuda"))
+    assert str(ours.value) == str(theirs.value)
 
 
 def twins(*shape: int, seed: int) -> tuple[Any, Any]:

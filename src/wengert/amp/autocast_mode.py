@@ -16,8 +16,9 @@ from wengert import errors
 from wengert.backends.selection import cuda_is_available
 from wengert.core.modes import AUTOCAST, AutocastSwitch, flags, set_flag, state
 from wengert.devices import device
-from wengert.dtypes import as_numpy_dtype, bfloat16, dtype as Dtype, float16, from_numpy_dtype
+from wengert.dtypes import bfloat16, dtype as Dtype, float16
 from wengert.ops.autocast import Autocast
+from wengert.ops.casts import CASTS
 from wengert.tensor import Tensor
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
@@ -32,8 +33,9 @@ _DEFAULTS = {
 class autocast(AutocastSwitch):
     """Run products in a 16-bit dtype, and losses and factorisations in float32. A context manager and a decorator.
 
-    device_type: "cpu". Another device type is accepted: "cuda" is disabled with a warning, as there is no GPU, and the others have
-    no effect. dtype: bfloat16, the default, or float16. Another one disables autocast, with a warning. enabled: False switches
+    device_type: "cpu" or "cuda". Operations with a tensor on a GPU follow the settings of "cuda", others those of "cpu". Without
+    a GPU "cuda" is disabled with a warning. Other types of torch are accepted, and have no effect. dtype: bfloat16 or float16; None
+    is bfloat16 on the CPU and float16 on a GPU. Another one disables autocast on the CPU, with a warning. enabled: False switches
     autocast off inside the block. cache_enabled: whether a leaf in float32 that requires grad is cast once, not at each use; the
     casts are freed at the end of the outermost block. None leaves that as it is. The setting is that of a thread.
 
@@ -74,13 +76,10 @@ class autocast(AutocastSwitch):
     def _changed(self) -> tuple[Any, bool]:
         before = _settings()
         enabled = bool(self._enabled)
-        dtype, devices, kept = before.dtype, before.devices, before.kept if before.in_block else {}
-        if self.device == "cpu":
-            dtype = as_numpy_dtype(self.fast_dtype) if enabled else dtype
-        else:
-            devices = {**devices, self.device: (enabled, self.fast_dtype)}
-            enabled = (flags() & AUTOCAST) != 0
-        return Autocast(dtype, self._cache_enabled, kept, devices, in_block=True), enabled
+        dtype = self.fast_dtype if enabled or self.device != "cpu" else get_autocast_dtype("cpu")
+        devices, kept = {**_devices(), self.device: (enabled, dtype)}, before.kept if before.in_block else {}
+        found = Autocast(devices, self._cache_enabled, kept, in_block=True)
+        return found, bool(found.lower)
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(func)
@@ -94,19 +93,26 @@ class autocast(AutocastSwitch):
 def _settings() -> Autocast:
     """Return the calling thread's settings. They are the defaults unless a block or a function has changed them."""
     found: Autocast | None = state.autocast
-    return Autocast(as_numpy_dtype(bfloat16), True, {}, {}) if found is None else found
+    return Autocast({}, True, {}) if found is None else found
 
 
-def _change(dtype: Any = None, cache_enabled: bool | None = None, devices: Any = None) -> None:
-    """Replace some of the calling thread's settings."""
+def _devices() -> dict[str, tuple[bool, Any]]:
+    """Return whether autocast is enabled now, and its dtype, for the types of devices that have settings."""
+    is_on = (flags() & AUTOCAST) != 0  # off inside of operations, and in a backward pass
+    return {kind: (enabled and (is_on or kind not in CASTS), dtype) for kind, (enabled, dtype) in _settings().devices.items()}
+
+
+def _change(device_type: str | None = None, setting: Any = None, cache_enabled: bool | None = None) -> None:
+    """Replace some of the calling thread's settings. setting: of a type of device."""
     before = _settings()
-    state.autocast = Autocast(
-        before.dtype if dtype is None else dtype,
+    found = state.autocast = Autocast(
+        before.devices if device_type is None else {**_devices(), device_type: setting},
         before.cache_enabled if cache_enabled is None else cache_enabled,
         before.kept,
-        before.devices if devices is None else devices,
         before.in_block,
     )
+    if device_type is not None:
+        set_flag(AUTOCAST, bool(found.lower))
 
 
 def _check_string(device_type: Any) -> None:
@@ -129,9 +135,7 @@ def is_autocast_available(device_type: str) -> bool:
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
     """Whether autocast is enabled on this thread, for the GPU unless another device type is given."""
     kind = _type_of("is_autocast_enabled", device_type)
-    if kind == "cpu":
-        return (flags() & AUTOCAST) != 0
-    enabled, _ = _settings().devices.get(kind, (False, None))
+    enabled, _ = _devices().get(kind, (False, None))
     return enabled
 
 
@@ -142,12 +146,7 @@ def set_autocast_enabled(device_type: Any, enabled: Any = None) -> None:
     kind = _type_of("set_autocast_enabled", device_type)
     if not isinstance(enabled, bool):
         raise errors.wrong_argument_type("set_autocast_enabled", "enabled", 1, type(enabled), "bool")
-    if kind == "cpu":
-        state.autocast = _settings()
-        set_flag(AUTOCAST, enabled)
-    else:
-        before = _settings()
-        _change(devices={**before.devices, kind: (enabled, get_autocast_dtype(kind))})
+    _change(kind, (enabled, get_autocast_dtype(kind) if kind in _DEFAULTS else None))
 
 
 def get_autocast_dtype(device_type: str) -> Dtype:
@@ -155,8 +154,6 @@ def get_autocast_dtype(device_type: str) -> Dtype:
     kind = _type_of("get_autocast_dtype", device_type)
     if kind not in _DEFAULTS:
         raise RuntimeError("unsupported scalarType")
-    if kind == "cpu":
-        return from_numpy_dtype(_settings().dtype)
     _, dtype = _settings().devices.get(kind, (False, _DEFAULTS[kind]))
     return dtype
 
@@ -166,12 +163,9 @@ def set_autocast_dtype(device_type: str, dtype: Dtype) -> None:
     kind = _type_of("set_autocast_dtype", device_type)
     if not isinstance(dtype, Dtype):
         raise errors.wrong_argument_type("set_autocast_dtype", "dtype", 1, type(dtype), "torch.dtype")
-    if kind == "cpu":
-        if dtype not in (bfloat16, float16):
-            raise RuntimeError(f"autocast on the CPU supports torch.bfloat16 and torch.float16, got {dtype}")
-        _change(dtype=as_numpy_dtype(dtype))
-    else:
-        _change(devices={**_settings().devices, kind: (is_autocast_enabled(kind), dtype)})
+    if kind == "cpu" and dtype not in (bfloat16, float16):
+        raise RuntimeError(f"autocast on the CPU supports torch.bfloat16 and torch.float16, got {dtype}")
+    _change(kind, (is_autocast_enabled(kind), dtype))
 
 
 def is_autocast_cache_enabled() -> bool:

@@ -1,4 +1,4 @@
-"""Which operations cast their inputs under autocast, and to what: torch's choice for the CPU, found by running it.
+"""Which operations cast their inputs under autocast, and to what, on the CPU and on GPUs: torch's choice, found by running it.
 
 Operations that are made of others are listed if torch casts the inputs of the whole. The others are cast in their parts.
 """
@@ -9,6 +9,7 @@ LOWER = 1  # to the dtype of autocast: products, which gain most, and need the l
 FLOAT32 = 2  # to float32: sums of many terms, factorisations, losses
 WIDEST = 3  # to float32 if an input is of float32: operations that refuse inputs of two dtypes
 NONE = 4  # to nothing: operations that are made of products here, and are not in torch
+REFUSED = 5  # an error: an operation whose inputs of 16 bits would be too near to 0 or 1
 
 _LOWER = """
     addbmm addmm baddbmm bmm conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d
@@ -30,9 +31,29 @@ _FLOAT32 = """
 _WIDEST = "cat index_copy stack"
 _NONE = "bilinear linalg_lu_solve"
 
-CASTS: dict[str, int] = {
-    **dict.fromkeys(_LOWER.split(), LOWER),
-    **dict.fromkeys(_FLOAT32.split(), FLOAT32),
-    **dict.fromkeys(_WIDEST.split(), WIDEST),
-    **dict.fromkeys(_NONE.split(), NONE),
+_GPU_LOWER = """
+    addbmm addmm addmv addr baddbmm bmm chain_matmul conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d
+    conv_transpose3d convolution einsum gru gru_cell linalg_matmul linalg_multi_dot linalg_vecdot linear lstm lstm_cell matmul mm mv
+    prelu rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell scaled_dot_product_attention
+"""
+_GPU_FLOAT32 = """
+    acos asin binary_cross_entropy_with_logits cdist cosh cosine_embedding_loss cosine_similarity cross_entropy cumprod cumsum dist
+    erfinv exp expm1 group_norm hinge_embedding_loss huber_loss interpolate kl_div l1_loss layer_norm linalg_matrix_norm
+    linalg_vector_norm log log10 log1p log2 log_softmax logsumexp margin_ranking_loss mse_loss multi_margin_loss
+    multilabel_margin_loss native_layer_norm nll_loss norm normalize nuclear_norm pdist poisson_nll_loss pow prod reciprocal renorm
+    rms_norm rsqrt sinh smooth_l1_loss soft_margin_loss softmax softmin softplus square sum sum_to_size tan
+    torch_binary_cross_entropy_with_logits triplet_margin_loss upsample upsample_bilinear upsample_nearest
+"""
+_GPU_WIDEST = "addcdiv addcmul atan2 bilinear cat cross dot grid_sample grid_sampler index_put scatter_add stack tensordot"
+_GPU_NONE = "masked_log_softmax vander"
+
+
+def _table(*names: str) -> dict[str, int]:
+    return {name: kind for kind, text in enumerate(names, 1) for name in text.split()}
+
+
+CASTS: dict[str, dict[str, int]] = {  # by type of device
+    "cpu": _table(_LOWER, _FLOAT32, _WIDEST, _NONE),
+    "cuda": _table(_GPU_LOWER, _GPU_FLOAT32, _GPU_WIDEST, _GPU_NONE, "binary_cross_entropy"),
 }
+CASTING = frozenset(CASTS["cpu"]) | frozenset(CASTS["cuda"])  # the operations that cast on any device

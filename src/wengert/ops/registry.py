@@ -84,7 +84,7 @@ from wengert.core.views import call_inplace, write_results
 from wengert.core.watched import own_code
 from wengert.core.writing import make_inplace_method, make_inplace_operator
 from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME, check_can_write
-from wengert.ops.casts import CASTS
+from wengert.ops.casts import CASTING
 from wengert.ops.faces import WITHOUT_ARRAY_FORM, array_face, array_form, tensor_face
 from wengert.ops.families import INPLACE_FUNCTIONS, register_family_of
 from wengert.ops.interception import InplaceForm, Signed, overridable, shown
@@ -290,7 +290,7 @@ class Composite(Function):
         self.aliases = settings.pop("aliases", {})
         if settings:
             raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
-        self.on_tensors = _casting(self.name, fn) if self.name in CASTS else fn
+        self.on_tensors = _casting(self.name, fn) if self.name in CASTING else fn
         self.function = _named(_composite_function(self), self)
 
 
@@ -324,7 +324,7 @@ class Plain(Function):
         sizes_of = settings.pop("sizes_of", None)
         if settings:
             raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
-        if self.name in CASTS:
+        if self.name in CASTING:
             fn = _casting(self.name, fn)
         if sizes_of is not None:
             fn = make_sizes_function(sizes_of, fn)
