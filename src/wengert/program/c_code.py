@@ -1,8 +1,9 @@
 """C99 source of a run of instructions: one function over pointers, without allocation.
 
 Forms (c_forms.py) become nests: loops of fixed sizes. Neighbouring pointwise forms of one shape share a nest, and values that no
-other nest reads live in its registers. Two nests with the same text are one C function, called with other pointers: a program with
-a repeated part, as the steps of an ODE solver, is a short source. Long programs call their nests from a table. See docs/adr/0055.
+other nest reads live in its registers, as do values that several nests compute (c_again.py). Two nests with the same text are one
+C function, called with other pointers: a program with a repeated part, as the steps of an ODE solver, is a short source. Long
+programs call their nests from a table. See docs/adr/0055.
 """
 
 from __future__ import annotations
@@ -11,86 +12,29 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wengert.kernels.c_source import prelude
-from wengert.program.c_forms import Access, Cell, accesses_read, c_type
-from wengert.program.c_nests import WRITERS, write_cells
+from wengert.program.c_again import computed_again
+from wengert.program.c_forms import accesses_read, c_type
+from wengert.program.c_groups import Nest, add_nests
+from wengert.program.c_nests import write_forms
 from wengert.program.c_text import Body
 from wengert.program.form import Storage
 from wengert.program.memory import Arena, rounded
 
-MOST_CELLS = 300  # pointwise forms of a nest; compilers take more than linear time for longer ones
-_WINDOW = 64  # nests that a pointwise form may overtake
 MOST_CALLS = 400  # calls of nests that are written out; longer programs have a table
-
-
-def _shares_loops(x: Any) -> bool:
-    return isinstance(x, Cell) and x.template.guard is None
-
-
-class Nest:
-    """Forms that one C function computes: pointwise ones of one shape, or a single other one."""
-
-    def __init__(self, forms: list[Any]) -> None:
-        self.forms = forms
-        self.shape: tuple[int, ...] | None = forms[0].shape if _shares_loops(forms[0]) else None
-        self.read: dict[Storage, set[Access]] = {}
-        self.written: dict[Storage, set[Access]] = {}
-        self._note(forms[0])
-
-    def _note(self, x: Any) -> None:
-        for y in accesses_read(x):
-            self.read.setdefault(y.storage, set()).add(y)
-        self.written.setdefault(x.out.storage, set()).add(x.out)
-
-    def add(self, x: Cell) -> None:
-        """Add a pointwise form that the nest takes."""
-        self.forms.append(x)
-        self._note(x)
-
-    def takes(self, x: Cell) -> bool:
-        """Whether a form may run in the nest's loops. Every access of memory that is written must be to the same elements."""
-        if self.shape != x.shape or len(self.forms) >= MOST_CELLS:
-            return False
-        if x.shape == ():
-            return True
-        for y in accesses_read(x):
-            if self.written.get(y.storage, {y}) != {y}:
-                return False
-        seen = self.written.get(x.out.storage, set()) | self.read.get(x.out.storage, set())
-        return seen <= {x.out}
-
-    def conflicts(self, x: Cell) -> bool:
-        """Whether a form may not run before this nest."""
-        if x.out.storage in self.written or x.out.storage in self.read:
-            return True
-        return any(y.storage in self.written for y in accesses_read(x))
-
-
-def add_nests(forms: Iterable[Any], found: list[Nest]) -> Iterator[None]:
-    """Add the nests that compute forms in order to a list, in small steps."""
-    for i, x in enumerate(forms):
-        if i % 16 == 0:
-            yield
-        for nest in reversed(found[-_WINDOW:]) if _shares_loops(x) else ():
-            if nest.takes(x):
-                nest.add(x)
-                break
-            if nest.conflicts(x):
-                found.append(Nest([x]))
-                break
-        else:
-            found.append(Nest([x]))
 
 
 # -- memory ------------------------------------------------------------------------------------------------------------
 
 
 class Memory:
-    """Where storages are: in the arena, at an offset in bytes, or in memory that the caller gives, by its number."""
+    """Where storages are: in the arena, at an offset in bytes, or in memory that the caller gives, by its number.
 
-    def __init__(self, nests: list[Nest], is_given: Any) -> None:
+    registers: those that need no memory; others that stay inside a nest are added."""
+
+    def __init__(self, nests: list[Nest], is_given: Any, registers: set[Storage]) -> None:
         self.given: list[Storage] = []
         self.arena: dict[Storage, int] = {}
-        self.registers: set[Storage] = set()
+        self.registers = registers
         first: dict[Storage, int] = {}
         last: dict[Storage, int] = {}
         for i, nest in enumerate(nests):
@@ -102,7 +46,7 @@ class Memory:
             if is_given(s):
                 self._numbers[s] = len(self.given)
                 self.given.append(s)
-            elif first[s] == last[s] and _stays_inside(nests[first[s]], s):
+            elif s not in registers and first[s] == last[s] and _stays_inside(nests[first[s]], s):
                 self.registers.add(s)
         self._plan(first, last)
 
@@ -147,12 +91,9 @@ def _stays_inside(nest: Nest, s: Storage) -> bool:
 def body_of(nest: Nest, memory: Memory) -> Body:
     """Return the text of a nest."""
     body = Body(memory)
-    x = nest.forms[0]
-    if nest.shape is not None:
-        write_cells(body, nest.forms)
-    else:
-        body.written.add(x.out.storage)
-        WRITERS[type(x)](body, x)
+    if nest.shape is None:
+        body.written.update(nest.written)
+    write_forms(body, nest.forms)
     return body
 
 
@@ -176,7 +117,8 @@ class Source:
         """Write the text, in small steps."""
         name = self.name
         yield from add_nests(self._forms, self.nests)
-        self.memory = Memory(self.nests, self._is_given)
+        self.nests, registers = yield from computed_again(self.nests, self._is_given)
+        self.memory = Memory(self.nests, self._is_given, registers)
         helpers = self.helpers
         functions: dict[str, str] = {}
         arguments: list[tuple[str, list[tuple[int, int]]]] = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from copy import copy
 from math import prod
 from typing import Any
 
@@ -33,6 +34,12 @@ def write_cells(body: Body, forms: list[Cell]) -> None:
     for d, n in enumerate(sizes):
         body.loop(counters[d], n, d + 1)
     indent = len(sizes) + 1
+    _write_elements(body, forms, strides, counters, indent)
+    _close(body, indent, 1)
+
+
+def _write_elements(body: Body, forms: Sequence[Cell], strides: Any, counters: list[str], indent: int) -> dict[Access, str]:
+    """Write what computes one element of each form. Return the variables that hold them."""
     known: dict[Access, str] = {}
     last = {x.out: i for i, x in enumerate(forms)}
     for i, x in enumerate(forms):
@@ -44,10 +51,10 @@ def write_cells(body: Body, forms: list[Cell]) -> None:
         for other in [y for y in known if y.storage is x.out.storage]:
             del known[other]
         known[x.out] = name
-        if x.out.storage not in body.memory.registers and (last[x.out] == i or not sizes):
+        if x.out.storage not in body.memory.registers and (last[x.out] == i or not counters):
             body.written.add(x.out.storage)
             body.add(f"{body.element(x.out, counters, strides[x.out])} = {name};", indent)
-    _close(body, indent, 1)
+    return known
 
 
 def cast_text(text: str, source: Any, target: Any) -> str:
@@ -155,8 +162,50 @@ def _tree(names: list[str], joined: str) -> str:
     return names[0]
 
 
+class _Terms:
+    """The elements that reductions or a softmax read: of memory, or made by pointwise forms in the same loops.
+
+    Called with counters of the inner loops, it writes what makes the elements, and returns their texts."""
+
+    def __init__(self, body: Body, forms: Sequence[Any], cells: Sequence[Cell], outer: _Loops, inner: _Loops) -> None:
+        self._body = body
+        self._read = [x.x for x in forms]
+        self._cells = cells
+        self._outer = outer.counters
+        self._strides = {y: [*outer.strides[y], *inner.strides[y]] for y in inner.strides}
+
+    def __call__(self, counters: list[str], indent: int) -> list[str]:
+        counters = [*self._outer, *counters]
+        if not self._cells:
+            return [self._body.element(y, counters, self._strides[y]) for y in self._read]
+        known = _write_elements(self._body, self._cells, self._strides, counters, indent)
+        return [known[y] for y in self._read]
+
+
+def _loops_of(forms: Sequence[Any], cells: Sequence[Cell], inside: Sequence[Access] = ()) -> tuple[_Loops, _Loops]:
+    """Return the loops over what reductions or a softmax keep, and those along their dims. inside: accesses of results there."""
+    shape, dims = forms[0].shape, forms[0].dims
+    kept = [d for d in range(len(shape)) if d not in dims]
+    read = dict.fromkeys([*[x.x for x in forms], *[y for cell in cells for y in accesses_read(cell)]])
+    return _Loops("i", shape, kept, [*read, *[x.out for x in forms]]), _Loops("r", shape, dims, [*read, *inside])
+
+
+def _goes_down(x: Reduction, outer: _Loops, inner: _Loops) -> bool:
+    """Whether results that are neighbours in memory grow side by side."""
+    size = x.x.dtype.itemsize
+    rows = bool(inner.sizes) and inner.strides[x.x][-1] == size
+    return x.kind != "logsumexp" and not rows and bool(outer.sizes) and outer.strides[x.x][-1] == size
+
+
+def may_share_loops(x: Reduction, y: Reduction) -> bool:
+    """Whether two reductions can run in the same loops."""
+    if (x.shape, x.dims, x.x.strides, x.x.dtype) != (y.shape, y.dims, y.x.strides, y.x.dtype):
+        return False
+    return all(_goes_down(z, *_loops_of([z], ())) for z in (x, y))
+
+
 def _reduce_row(body: Body, name: str, start: str, joined: str, term: Any, loops: _Loops, dtype: Any, indent: int) -> None:
-    """Write the reduction of terms over loops into a new variable. term(counters): the text of one term, joined: of two."""
+    """Write the reduction of terms over loops into a new variable. joined: the text of two terms, joined."""
     n = loops.sizes[-1] if loops.sizes else 1
     lanes = _lanes(n, dtype)
     real = c_type(dtype)
@@ -165,18 +214,21 @@ def _reduce_row(body: Body, name: str, start: str, joined: str, term: Any, loops
     *outer, last = loops.counters or ["r0"]
     whole = n // lanes * lanes
 
-    def step(lane: str, counters: list[str]) -> str:
-        return f"s_{name}[{lane}] = {joined.format(f's_{name}[{lane}]', term(counters))};"
+    def write(head: str, lane: str, counters: list[str], indent: int) -> None:
+        body.add(f"{head}{{", indent)
+        (text,) = term(counters, indent + 1)
+        body.add(f"s_{name}[{lane}] = {joined.format(f's_{name}[{lane}]', text)};", indent + 1)
+        body.add("}", indent)
 
     if not loops.sizes:
-        body.add(step("0", []), inside)
+        write("", "0", [], inside)
     elif lanes == 1:
-        body.add(f"for (int {last} = 0; {last} < {n}; {last}++) {step('0', loops.counters)}", inside)
+        write(f"for (int {last} = 0; {last} < {n}; {last}++) ", "0", loops.counters, inside)
     else:
         body.add(f"for (int {last} = 0; {last} < {whole}; {last} += {lanes})", inside)
-        body.add(f"for (int l = 0; l < {lanes}; l++) {step('l', [*outer, f'({last} + l)'])}", inside + 1)
+        write(f"for (int l = 0; l < {lanes}; l++) ", "l", [*outer, f"({last} + l)"], inside + 1)
         if whole < n:
-            body.add(f"for (int {last} = {whole}; {last} < {n}; {last}++) {step('0', loops.counters)}", inside)
+            write(f"for (int {last} = {whole}; {last} < {n}; {last}++) ", "0", loops.counters, inside)
     _close(body, inside, indent)
     body.add(f"const {real} {name} = {_tree([f's_{name}[{k}]' for k in range(lanes)], joined)};", indent)
 
@@ -185,95 +237,96 @@ def _extremum(kind: str, dtype: Any) -> str:
     return f"{'larger' if kind == 'max' else 'smaller'}_f{8 * dtype.itemsize}({{0}}, {{1}})"
 
 
-def write_reduction(body: Body, x: Reduction) -> None:
-    """Write a reduction: along rows with partial results, or down columns, whose results grow side by side."""
-    kept = [d for d in range(len(x.shape)) if d not in x.dims]
-    outer = _Loops("i", x.shape, kept, [x.x, x.out])
-    inner = _Loops("r", x.shape, x.dims, [x.x])
-    size = x.x.dtype.itemsize
-    rows = bool(inner.sizes) and inner.strides[x.x][-1] == size
-    if x.kind != "logsumexp" and not rows and outer.sizes and outer.strides[x.x][-1] == size:
-        _reduce_columns(body, x, outer, inner)
+def write_reductions(body: Body, forms: Sequence[Reduction], cells: Sequence[Cell]) -> None:
+    """Write reductions: along rows with partial results, or down columns, whose results grow side by side.
+
+    cells: pointwise forms that make the elements. Only reductions that may share loops come together."""
+    x = forms[0]
+    outer, inner = _loops_of(forms, cells)
+    if _goes_down(x, outer, inner):
+        _reduce_columns(body, forms, cells, outer, inner)
         return
     dtype = x.x.dtype
     indent = _open(body, outer, 1)
-
-    def element(counters: list[str]) -> str:
-        return body.element(x.x, [*outer.counters, *counters], [*outer.strides[x.x], *inner.strides[x.x]])
-
+    term = _Terms(body, forms, cells, outer, inner)
     n = prod(inner.sizes)
     zero = literal(0, dtype)
     if x.kind in ("sum", "mean"):
-        _reduce_row(body, "total", zero, "({0} + {1})", element, inner, dtype, indent)
+        _reduce_row(body, "total", zero, "({0} + {1})", term, inner, dtype, indent)
         result = "total" if x.kind == "sum" else f"total / {literal(n, dtype)}"
     elif x.kind == "logsumexp":
-        sums = _exponentials(body, element, inner, dtype, indent)
+        sums = _exponentials(body, term, inner, dtype, indent)
         result = f"{in_c('VM(log)', dtype)}({sums}) + base"
     else:
         start = literal(-np.inf if x.kind == "max" else np.inf, dtype)
-        _reduce_row(body, "best", start, _extremum(x.kind, dtype), element, inner, dtype, indent)
+        _reduce_row(body, "best", start, _extremum(x.kind, dtype), term, inner, dtype, indent)
         result = "best"
     body.add(f"{body.element(x.out, outer.counters, outer.strides[x.out])} = {result};", indent)
     _close(body, indent, 1)
 
 
-def _exponentials(body: Body, element: Any, loops: _Loops, dtype: Any, indent: int) -> str:
+def _exponentials(body: Body, term: _Terms, loops: _Loops, dtype: Any, indent: int) -> str:
     """Write the sum of exp(x - base), where base is the largest x, or 0 if that is infinite. Return the name of the sum."""
-    _reduce_row(body, "best", literal(-np.inf, dtype), _extremum("max", dtype), element, loops, dtype, indent)
+    _reduce_row(body, "best", literal(-np.inf, dtype), _extremum("max", dtype), term, loops, dtype, indent)
     absolute = in_c("LIBM(fabs)", dtype)
     body.add(f"const {c_type(dtype)} base = {absolute}(best) == INFINITY ? {literal(0, dtype)} : best;", indent)
     exp = in_c("VM(exp)", dtype)
-    _reduce_row(body, "sums", literal(0, dtype), "({0} + {1})", lambda c: f"{exp}({element(c)} - base)", loops, dtype, indent)
+
+    def exponential(counters: list[str], indent: int) -> list[str]:
+        return [f"{exp}({text} - base)" for text in term(counters, indent)]
+
+    _reduce_row(body, "sums", literal(0, dtype), "({0} + {1})", exponential, loops, dtype, indent)
     return "sums"
 
 
-def _reduce_columns(body: Body, x: Reduction, outer: _Loops, inner: _Loops) -> None:
+def _reduce_columns(body: Body, forms: Sequence[Reduction], cells: Sequence[Cell], outer: _Loops, inner: _Loops) -> None:
     """Reduce down columns. The results of a row of columns are kept in a small array."""
-    dtype = x.x.dtype
+    dtype = forms[0].x.dtype
     real = c_type(dtype)
     n = outer.sizes[-1]
     width = min(n, 512 // dtype.itemsize)
     indent = _open(body, outer, 1, len(outer.sizes) - 1)
     last = outer.counters[-1]
-    start = literal({"max": -np.inf, "min": np.inf}.get(x.kind, 0), dtype)
-    joined = "{0} + {1}" if x.kind in ("sum", "mean") else _extremum(x.kind, dtype)
+    columns = copy(outer)
+    columns.counters = [*outer.counters[:-1], f"({last} + j)"]
+    term = _Terms(body, forms, cells, columns, inner)
+    names = [f"s{k}" for k in range(len(forms))]
     for first, count, step in ((0, n // width * width, width), (n // width * width, n, n % width)):
         if count <= first:
             continue
         body.add(f"for (int {last} = {first}; {last} < {count}; {last} += {step}) {{", indent)
-        body.add(f"{real} s[{step}];", indent + 1)
-        body.add(f"for (int j = 0; j < {step}; j++) s[j] = {start};", indent + 1)
+        body.add(f"{real} {', '.join([f'{s}[{step}]' for s in names])};", indent + 1)
+        for x, s in zip(forms, names, strict=True):
+            start = literal({"max": -np.inf, "min": np.inf}.get(x.kind, 0), dtype)
+            body.add(f"for (int j = 0; j < {step}; j++) {s}[j] = {start};", indent + 1)
         inside = _open(body, inner, indent + 1)
-        counters = [*outer.counters[:-1], f"({last} + j)"]
-        term = body.element(x.x, [*counters, *inner.counters], [*outer.strides[x.x], *inner.strides[x.x]])
-        body.add(f"for (int j = 0; j < {step}; j++) s[j] = {joined.format('s[j]', term)};", inside)
-        _close(body, inside, indent + 1)
-        result = f"s[j] / {literal(prod(inner.sizes), dtype)}" if x.kind == "mean" else "s[j]"
-        body.add(f"for (int j = 0; j < {step}; j++) {body.element(x.out, counters, outer.strides[x.out])} = {result};", indent + 1)
+        body.add(f"for (int j = 0; j < {step}; j++) {{", inside)
+        for x, s, text in zip(forms, names, term(inner.counters, inside + 1), strict=True):
+            joined = "{0} + {1}" if x.kind in ("sum", "mean") else _extremum(x.kind, dtype)
+            body.add(f"{s}[j] = {joined.format(f'{s}[j]', text)};", inside + 1)
+        _close(body, inside + 1, indent + 1)
+        for x, s in zip(forms, names, strict=True):
+            result = f"{s}[j] / {literal(prod(inner.sizes), dtype)}" if x.kind == "mean" else f"{s}[j]"
+            place = body.element(x.out, columns.counters, outer.strides[x.out])
+            body.add(f"for (int j = 0; j < {step}; j++) {place} = {result};", indent + 1)
         body.add("}", indent)
     _close(body, indent, 1)
 
 
-def write_softmax(body: Body, x: Softmax) -> None:
-    """Write softmax or log_softmax along a dim."""
-    kept = [d for d in range(len(x.shape)) if d not in x.dims]
-    outer = _Loops("i", x.shape, kept, [x.x, x.out])
-    inner = _Loops("r", x.shape, x.dims, [x.x, x.out])
+def write_softmax(body: Body, x: Softmax, cells: Sequence[Cell]) -> None:
+    """Write softmax or log_softmax along a dim. cells: pointwise forms that make the elements."""
+    outer, inner = _loops_of([x], cells, [x.out])
     dtype = x.x.dtype
     indent = _open(body, outer, 1)
-
-    def place(y: Access, counters: list[str]) -> str:
-        return body.element(y, [*outer.counters, *counters], [*outer.strides[y], *inner.strides[y]])
-
-    sums = _exponentials(body, lambda counters: place(x.x, counters), inner, dtype, indent)
-    source = f"{place(x.x, inner.counters)} - base"
-    if x.kind == "softmax":
-        text = f"{in_c('VM(exp)', dtype)}({source}) / {sums}"
-    else:
+    term = _Terms(body, [x], cells, outer, inner)
+    sums = _exponentials(body, term, inner, dtype, indent)
+    if x.kind == "log_softmax":
         body.add(f"const {c_type(dtype)} high = {in_c('VM(log)', dtype)}({sums});", indent)
-        text = f"({source}) - high"
     inside = _open(body, inner, indent)
-    body.add(f"{place(x.out, inner.counters)} = {text};", inside)
+    source = f"{term(inner.counters, inside)[0]} - base"
+    text = f"{in_c('VM(exp)', dtype)}({source}) / {sums}" if x.kind == "softmax" else f"({source}) - high"
+    place = body.element(x.out, [*outer.counters, *inner.counters], [*outer.strides[x.out], *inner.strides[x.out]])
+    body.add(f"{place} = {text};", inside)
     _close(body, inside, 1)
 
 
@@ -446,4 +499,17 @@ def _multiply_by_dots(body: Body, x: Product, batch: list[str], indent: int) -> 
     body.add("}", indent)
 
 
-WRITERS: dict[Any, Any] = {Cell: write_guarded, Reduction: write_reduction, Softmax: write_softmax, Product: write_product}
+def write_forms(body: Body, forms: list[Any]) -> None:
+    """Write the loops of the forms of a nest: pointwise ones alone, or another one after those that make what it reads."""
+    x = forms[-1]
+    cells = [y for y in forms if isinstance(y, Cell)]
+    if isinstance(x, Reduction):
+        write_reductions(body, forms[len(cells) :], cells)
+    elif isinstance(x, Softmax):
+        write_softmax(body, x, cells)
+    elif isinstance(x, Product):
+        write_product(body, x)
+    elif x.template.guard is not None:
+        write_guarded(body, x)
+    else:
+        write_cells(body, forms)
