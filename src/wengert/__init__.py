@@ -94,8 +94,8 @@ _HOMES |= dict.fromkeys((
 
 
 _TORCH_ONLY = frozenset({  # modules that few programs but those written for torch ask for
-    "accelerator", "backends", "compiler", "distributed", "functional", "functorch", "jit", "mps", "onnx", "overrides", "types",
-    "version", "xpu", "_C", "_dynamo", "_tensor", "_vmap_internals",
+    "accelerator", "backends", "compiler", "distributed", "functional", "functorch", "futures", "jit", "mps", "onnx", "overrides",
+    "types", "version", "xpu", "_C", "_dynamo", "_tensor", "_vmap_internals",
 })  # fmt: skip
 
 _SETTINGS = frozenset({  # functions of the module settings

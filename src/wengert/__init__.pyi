@@ -120,6 +120,7 @@ from wengert import compiler as compiler
 from wengert import distributed as distributed
 from wengert import functional as functional
 from wengert import functorch as functorch
+from wengert import futures as futures
 from wengert import jit as jit
 from wengert import mps as mps
 from wengert import onnx as onnx

@@ -20,6 +20,7 @@ from typing import Any, Final as Final, NamedTuple, get_args, get_origin
 
 from wengert import errors
 from wengert.compiler import compile
+from wengert.futures import Future
 from wengert.nn.modules.module import Module
 
 __all__ = [
@@ -46,23 +47,6 @@ class Attribute(NamedTuple):
 
 class ScriptModule(Module):
     """A Module. torch compiles the methods of its subclasses."""
-
-
-class Future:
-    """The result of a call by fork, which has been made already."""
-
-    def __init__(self, result: Any = None) -> None:
-        self._result = result
-
-    def wait(self) -> Any:
-        """Return the result."""
-        return self._result
-
-    value = wait
-
-    def done(self) -> bool:
-        """Whether the result is there: always True."""
-        return True
 
 
 def script(obj: Any, *_: Any, **__: Any) -> Any:
@@ -142,12 +126,14 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     return any(obj is None if kind is type(None) else isinstance(obj, kind) for kind in arguments)
 
 
-def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
     """Call func now, and return a Future of its result."""
-    return Future(func(*args, **kwargs))
+    future: Future[Any] = Future()
+    future.set_result(func(*args, **kwargs))
+    return future
 
 
-def wait(future: Future) -> Any:
+def wait(future: Future[Any]) -> Any:
     """Return the result of a Future."""
     return future.wait()
 

@@ -27,7 +27,7 @@ LAYERS = [
     {"array_protocol"},
     {"tensor"},
     {
-        "accelerator", "functional", "mps", "onnx", "overrides", "settings", "types", "version", "xpu",
+        "accelerator", "functional", "futures", "mps", "onnx", "overrides", "settings", "types", "version", "xpu",
         "_tensor",
     },
     {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import pickle
 import signal
 import sys
 import time
@@ -15,7 +16,8 @@ import numpy as np
 import wengert as torch
 import wengert.distributed as dist
 import wengert.distributed.nn as dn
-from wengert.distributed import process_group, watch
+from wengert.distributed import job, watch
+from wengert.distributed.algorithms.ddp_comm_hooks import default_hooks
 from wengert.nn.parallel import DistributedDataParallel
 
 rank = size = 0
@@ -171,7 +173,7 @@ def groups() -> None:
     dist.barrier()
 
 
-def refused(call: Any, kind: type[Exception], words: str) -> None:
+def refused(call: Any, kind: Any, words: str) -> None:
     try:
         call()
     except kind as error:
@@ -200,6 +202,18 @@ def bad_arguments() -> None:
     refused(lambda: dist.all_reduce(torch.ones(1).expand(4)), RuntimeError, "more than one element of the written-to tensor")
     refused(lambda: dist.new_group([0, 0]), ValueError, "ranks list must not contain duplicate entries, got [0, 0]")
     refused(lambda: dist.new_group([99]), ValueError, f"Rank 99 is out of range. Valid ranks are 0 to {size - 1} (world_size={size})")
+    refused(lambda: dist.broadcast_object_list(None), TypeError, "broadcast_object_list: expected a list of objects, got NoneType")
+    refused(lambda: dist.broadcast_object_list([lambda: 1] if rank == 0 else None), (AttributeError, TypeError, pickle.PicklingError), "")
+    refused(lambda: dist.send_object_list(3, 1 - rank), TypeError, "send_object_list: expected a list of objects, got int")
+    refused(lambda: dist.recv_object_list((1, 2), 1 - rank), TypeError, "recv_object_list: expected a list of objects, got tuple")
+    refused(lambda: dist.all_gather_object(None, 1), ValueError, f"expected a list of {size} objects, found NoneType")
+    if rank == 0:
+        for objects in (["a", "b"], ["c"]):
+            dist.send_object_list(objects, 1)
+    elif rank == 1:
+        one = [None]
+        refused(lambda: dist.recv_object_list(one, 0), ValueError, "expected a list of 2 objects, found 1")
+        assert one == [None] and dist.recv_object_list(one, 0) == 0 and one == ["c"]  # the next call gets the next list
     refused(lambda: dist.all_to_all_single(torch.ones(size + 1), torch.ones(size + 1)), RuntimeError, "does not divide equally")
     dist.all_reduce(ones)
     assert ones.tolist() == [size, size]
@@ -366,6 +380,17 @@ def hooks_and_uneven_batches() -> None:
         ddp(data[rank]).square().mean().backward()
         check(ddp, factor)
     assert [x[:2] for x in seen] == [("state", i) for i in range(len(seen))] and [x[2] for x in seen] == [False] * (len(seen) - 1) + [True]
+    # The gradients are rounded when they are sent, and their sum is rounded once more.
+    for hook, rounding in (
+        (default_hooks.fp16_compress_hook, 2.0**-10), (default_hooks.bf16_compress_hook, 2.0**-7),
+        (default_hooks.bf16_compress_wrapper(default_hooks.allreduce_hook), 2.0**-7),
+    ):  # fmt: skip
+        ddp = DistributedDataParallel(alone_copy(alone))
+        ddp.register_comm_hook(dist.group.WORLD, hook)
+        ddp(data[rank]).square().mean().backward()
+        for p, q in zip(ddp.module.parameters(), alone.parameters()):
+            assert p.grad.dtype == torch.float32
+            assert np.allclose(p.grad.numpy(), q.grad.numpy(), rtol=0, atol=2 * rounding * np.abs(q.grad.numpy()).max() * size)
     ddp = DistributedDataParallel(alone_copy(alone))
     refused(lambda: ddp.register_comm_hook(None, 3), TypeError, "Communication hook must be callable")
     ddp.register_comm_hook(None, lambda state, bucket: None)
@@ -393,7 +418,7 @@ def hooks_and_uneven_batches() -> None:
             for _ in range(rank + 1):
                 ddp(data[rank]).sum().backward()
 
-    refused(uneven, RuntimeError, "Detected at least one rank that exhausted inputs. Throwing across all ranks.")
+    refused(uneven, RuntimeError, f"Rank {rank} exhausted all inputs" if rank == 0 else "Detected at least one rank that exhausted inputs")
 
 
 def alone_copy(module: Any) -> Any:
@@ -473,7 +498,7 @@ def forks() -> None:
 
 def forgets(how: str) -> None:
     """The program ends while a call is under way that nobody waits for."""
-    process_group.UNFINISHED = 1.0
+    job.UNFINISHED = 1.0
     if how == "all_reduce":
         dist.all_reduce(torch.ones(1_000_000), async_op=True)
     elif rank == 1:
@@ -489,7 +514,7 @@ def stops(which: str) -> None:
 
 def finalizes_alone() -> None:
     """Rank 1 never comes to MPI's end, for which rank 0 waits in compiled code."""
-    process_group.ENDING = 2.0
+    job.ENDING = 2.0
     if rank == 1:
         dist.group.WORLD.job._finalize_mpi = lambda: time.sleep(1000)
 

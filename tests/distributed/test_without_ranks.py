@@ -9,7 +9,7 @@ import pytest
 
 import wengert
 import wengert.distributed as dist
-from wengert.distributed.process_group import _within
+from wengert.distributed.job import within
 
 
 @pytest.mark.parametrize("call", [
@@ -61,14 +61,14 @@ def test_calls_that_block_in_mpi_have_a_limit():
     blocked = threading.Event()
     try:
         with pytest.raises(dist.DistBackendError, match=r"new_group: MPI has not returned for 0\.2 seconds"):
-            _within(OfOneThread(), 0.2, "new_group", blocked.wait)
+            within(OfOneThread(), 0.2, "new_group", blocked.wait)
         with pytest.raises(ZeroDivisionError):  # what the check raises ends the wait
-            _within(OfOneThread(), 60.0, "new_group", blocked.wait, lambda: 1 / 0)
+            within(OfOneThread(), 60.0, "new_group", blocked.wait, lambda: 1 / 0)
     finally:
         blocked.set()
     with pytest.raises(KeyError):
-        _within(OfOneThread(), 60.0, "new_group", lambda: {}["no"])
-    assert _within(OfOneThread(), 60.0, "new_group", lambda: 5) == 5
+        within(OfOneThread(), 60.0, "new_group", lambda: {}["no"])
+    assert within(OfOneThread(), 60.0, "new_group", lambda: 5) == 5
 
 
 def test_names_are_torchs():
@@ -78,9 +78,23 @@ def test_names_are_torchs():
     assert missing <= NOT_HERE, missing - NOT_HERE
 
 
+@pytest.mark.parametrize(("name", "advice"), [
+    ("TCPStore", "mpirun brings the ranks together"), ("init_device_mesh", "Use nn.parallel.DistributedDataParallel"),
+    ("rpc", "broadcast_object_list"), ("elastic", "mpirun -n 4 python train.py"), ("algorithms.model_averaging", "default_hooks"),
+    ("algorithms.ddp_comm_hooks.powerSGD_hook", "register_comm_hook takes any function"), ("split_group", "use new_group"),
+])  # fmt: skip
+def test_what_is_not_there_says_what_to_use(name, advice):
+    *modules, last = name.split(".")
+    module = dist
+    for part in modules:
+        module = getattr(module, part)
+    with pytest.raises(AttributeError, match=advice):
+        getattr(module, last)
+
+
 # Of other engines, of deprecated forms, and of torch's own servers.
 NOT_HERE = {
     "all_gather_coalesced", "all_reduce_coalesced", "breakpoint", "get_backend_config", "get_debug_level", "get_default_backend_for_device",
-    "init_device_mesh", "new_subgroups_by_enumeration", "record_comm", "register_rendezvous_handler", "rendezvous", "set_debug_level",
+    "init_device_mesh", "record_comm", "register_rendezvous_handler", "rendezvous", "set_debug_level",
     "set_debug_level_from_env", "shrink_group", "split_group", "supports_complex", "timedelta",
 }  # fmt: skip

@@ -13,6 +13,7 @@ Needs mpi4py and an MPI library: pip install "wengert[mpi]" brings both. docs/di
 
 from wengert import errors as _errors
 from wengert._forks import import_late as _import_late
+from wengert.distributed.buckets import GradBucket as GradBucket
 from wengert.distributed.collectives import (
     all_gather as all_gather,
     all_gather_into_tensor as all_gather_into_tensor,
@@ -45,6 +46,7 @@ from wengert.distributed.point_to_point import (
     send as send,
 )
 from wengert.distributed.process_group import (
+    Backend as Backend,
     GroupMember as GroupMember,
     ProcessGroup as ProcessGroup,
     default_pg_timeout as default_pg_timeout,
@@ -70,6 +72,7 @@ from wengert.distributed.process_group import (
     is_xccl_available as is_xccl_available,
     new_group as new_group,
     new_subgroups as new_subgroups,
+    new_subgroups_by_enumeration as new_subgroups_by_enumeration,
 )
 from wengert.distributed.reduce_op import ReduceOp as ReduceOp
 from wengert.distributed.work import Work as Work
@@ -83,6 +86,6 @@ reduce_op = ReduceOp
 
 
 def __getattr__(name: str) -> object:
-    if name == "nn":
-        return _import_late("wengert.distributed.nn")
+    if name in ("algorithms", "nn"):
+        return _import_late(f"wengert.distributed.{name}")
     raise _errors.no_such_name(__name__, name)

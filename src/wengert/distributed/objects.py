@@ -70,12 +70,13 @@ def broadcast_object_list(
         return
     root = root_of("broadcast_object_list", found, src, group_src, 0)
     is_root = found.rank() == root
+    _check_list("broadcast_object_list", object_list, (list, tuple) if is_root else list)
     mine = _pickled(object_list) if is_root else None
     length = wrap(np.array([len(object_list), mine.size] if mine is not None else [0, 0]))
     broadcast(length, group=found, group_src=root)
     data = wrap(np.empty(length.tolist()[1], np.uint8) if mine is None else mine)
     broadcast(data, group=found, group_src=root)
-    _check_length(object_list, length.tolist()[0])  # after both calls, so that no other rank waits for this one
+    _check_length(object_list, length.tolist()[0], (list, tuple) if is_root else list)  # after both calls, so that no rank waits
     if not is_root:
         object_list[:] = pickle.loads(data.numpy())
 
@@ -97,8 +98,10 @@ def scatter_object_list(
     is_root = found.rank() == root
     lengths, rows = _lengths(found.size()), []
     if is_root:
-        _check_length(scatter_object_input_list, found.size())
-        rows = [_pickled(obj) for obj in scatter_object_input_list or ()]
+        if scatter_object_input_list is None:
+            raise ValueError("source rank must provide non-None scatter_object_input_list")
+        _check_length(scatter_object_input_list, found.size(), (list, tuple))
+        rows = [_pickled(obj) for obj in scatter_object_input_list]
         lengths = wrap(np.array([row.size for row in rows]))
     broadcast(lengths, group=found, group_src=root)
     longest = max(lengths.tolist())
@@ -120,6 +123,7 @@ def send_object_list(
     found = member_group(group, "send_object_list")
     if found is None:
         return
+    _check_list("send_object_list", object_list, (list, tuple))
     data = _pickled(object_list)
     for part in (np.array([len(object_list), data.size]), data):
         send(wrap(part), dst, found, group_dst=group_dst)
@@ -139,16 +143,23 @@ def recv_object_list(
     found = member_group(group, "recv_object_list")
     if found is None:
         return -1
+    _check_list("recv_object_list", object_list)
     length = _lengths(2)
     source = recv(length, src, found, group_src=group_src)
-    _check_length(object_list, length.tolist()[0])
     data = wrap(np.empty(length.tolist()[1], np.uint8))
     recv(data, source, found)
+    _check_length(object_list, length.tolist()[0])  # after both messages, so that the next call gets the next ones
     object_list[:] = pickle.loads(data.numpy())
     return source
 
 
-def _check_length(objects: Any, length: int) -> None:
-    if not isinstance(objects, list) or len(objects) != length:
-        found = len(objects) if isinstance(objects, list) else type(objects).__name__
+def _check_list(call: str, objects: Any, kinds: Any = list) -> None:
+    """Raise TypeError unless a call got a list. kinds: list, or (list, tuple) where it is only read."""
+    if not isinstance(objects, kinds):
+        raise TypeError(f"{call}: expected a list of objects, got {type(objects).__name__}")
+
+
+def _check_length(objects: Any, length: int, kinds: Any = list) -> None:
+    if not isinstance(objects, kinds) or len(objects) != length:
+        found = len(objects) if isinstance(objects, (list, tuple)) else type(objects).__name__
         raise ValueError(f"expected a list of {length} objects, found {found}")

@@ -1,42 +1,49 @@
-"""Groups of ranks: the processes that mpirun has started, and parts of them, each with a communicator of MPI of its own.
-
-Note [End of MPI]: mpi4py's Finalize blocks until all ranks have called it, and holds the lock of the interpreter meanwhile, so no
-other thread of the process runs. A rank calls it when the hub has said that all ranks have left. The hub is a thread of rank 0, so
-it tells rank 0 last: if rank 0 called Finalize earlier, the hub could not tell the others, and all would wait for ever.
-"""
+"""Groups of ranks: the processes that mpirun has started, and parts of them, each with a communicator of MPI of its own."""
 
 from __future__ import annotations
 
-import atexit
-import faulthandler
 import os
-import secrets
-import socket
 import sys
-import threading
-import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from wengert import errors
-from wengert._forks import import_late, in_child, is_installed
-from wengert.distributed.watch import LEFT, Hub, Watch
-from wengert.distributed.work import GRACE, Header, Work, unfinished
+from wengert._forks import is_installed
+from wengert.distributed.job import Job, await_request, load_mpi, within
+from wengert.distributed.work import GRACE, Header, Work
 
 __all__ = [
-    "GroupMember", "ProcessGroup", "default_pg_timeout", "destroy_process_group", "get_backend", "get_global_rank",
+    "Backend", "GroupMember", "ProcessGroup", "default_pg_timeout", "destroy_process_group", "get_backend", "get_global_rank",
     "get_group_rank", "get_node_local_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size", "group",
     "init_process_group", "is_available", "is_backend_available", "is_gloo_available", "is_initialized", "is_mpi_available",
     "is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "new_group", "new_subgroups",
+    "new_subgroups_by_enumeration",
 ]  # fmt: skip
 
-UNFINISHED = 30.0  # seconds that calls which nobody waits for may go on after all ranks have left
-ENDING = 60.0  # seconds that MPI may take for its end, after all ranks have come so far
 default_pg_timeout = timedelta(minutes=30)
+
+
+class Backend(str):
+    """The name of a backend, in small letters: Backend("GLOO") == Backend.GLOO == "gloo". Here all work is MPI's.
+
+    Raises ValueError for what is no string.
+    """
+
+    UNDEFINED = "undefined"
+    GLOO = "gloo"
+    NCCL = "nccl"
+    XCCL = "xccl"
+    UCC = "ucc"
+    MPI = "mpi"
+
+    def __new__(cls, name: str) -> Backend:
+        if not isinstance(name, str):
+            raise ValueError("Backend constructor parameter must be string-ish")
+        return super().__new__(cls, name.lower())
 
 
 class ProcessGroup:
@@ -45,7 +52,7 @@ class ProcessGroup:
     ranks: the global ranks, in the order of the group. comm: MPI's communicator, for this group alone.
     """
 
-    def __init__(self, job: _Job, comm: Any, ranks: Sequence[int], timeout: float, label: str) -> None:
+    def __init__(self, job: Job, comm: Any, ranks: Sequence[int], timeout: float, label: str) -> None:
         self.job = job
         self.mpi = job.mpi
         self.comm = comm
@@ -139,125 +146,7 @@ class ProcessGroup:
         )
 
 
-class _Job:
-    """The processes that mpirun has started. Made once; it lives until the process ends, because MPI starts only once."""
-
-    def __init__(self, mpi: Any, timeout: float) -> None:
-        self.mpi = mpi
-        self.timeout = timeout
-        world = mpi.COMM_WORLD
-        self.rank: int = world.Get_rank()
-        self.size: int = world.Get_size()
-        self.states: dict[str, tuple[int, str]] = {}  # label of a group -> number and name of the last call
-        self.is_broken = False
-        self.groups = 0  # made so far, by all ranks
-        comm, request = world.Idup()
-        _await(request, timeout, "init_process_group: not all ranks of mpirun have called it")
-        self.comm = comm
-        self.watch = _within(mpi, timeout, "init_process_group", self._connect)
-        atexit.register(self.leave)
-
-    def _connect(self) -> Watch:
-        """Connect this rank to the hub of rank 0, whose address travels through MPI."""
-        names = self.comm.allgather(self.mpi.Get_processor_name())
-        offer = None
-        if self.rank == 0:
-            token, is_local = secrets.token_hex(16), len(set(names)) == 1
-            host = "127.0.0.1" if is_local else os.environ.get("MASTER_ADDR") or socket.getfqdn()
-            offer = (host, Hub(self.size, token, is_local).port, token)
-        host, port, token = self.comm.bcast(offer)
-        watch = Watch(self.rank, self.size, host, port, token, self.states.get)
-        self.comm.barrier()
-        return watch
-
-    def leave(self) -> None:
-        """Tell the others that the program is over. End MPI if all have come so far, else leave that to mpirun.
-
-        MPI's own end waits for all ranks, so it is not for a job in which a rank has failed."""
-        problem = getattr(sys, "last_value", None)
-        if self.is_broken:
-            reason = "has ended after a failed call"
-        elif isinstance(problem, Exception):
-            reason = f"has ended with {type(problem).__name__}: {(str(problem).splitlines() or [''])[0]}"
-        else:
-            reason = LEFT
-        sys.stdout.flush()
-        sys.stderr.flush()
-        try:
-            have_all_left = self.watch.leave(reason, reason != LEFT, self.timeout)
-        except errors.DistBackendError as error:
-            _exit_with(str(error))
-        if have_all_left:
-            self._finalize_mpi()
-        elif import_late("mpi4py").rc.finalize is not False:  # the program itself has loaded MPI, which would wait at the end
-            os._exit(1)
-
-    def _finalize_mpi(self) -> None:
-        """End MPI. If this hangs, faulthandler prints so and exits, as no thread of Python can: see Note [End of MPI]."""
-        if self.mpi.Is_finalized():
-            return
-        pending = unfinished(UNFINISHED)
-        if pending:
-            names = ", ".join([work.group.describe(work) for work in pending])
-            _exit_with(f"The program is over, and a call can never be finished, because the other ranks have left: {names}.")
-        faulthandler.dump_traceback_later(ENDING, exit=True, file=2)
-        self.mpi.Finalize()
-        faulthandler.cancel_dump_traceback_later()
-
-
-def _exit_with(problem: str) -> NoReturn:
-    """End the process at once, with an error: the end of MPI would wait for ever."""
-    print(f"DistBackendError: {problem}", file=sys.stderr, flush=True)
-    os._exit(1)
-
-
-@in_child
-def _stay_out_of_mpi() -> None:
-    """A forked child is no rank, and has nobody to tell that it ends."""
-    atexit.unregister(_finalize_alone)
-    if _job is not None:
-        atexit.unregister(_job.leave)
-
-
-def _within(mpi: Any, seconds: float, name: str, call: Callable[[], Any], check: Callable[[], None] | None = None) -> Any:
-    """Return call(), which blocks in MPI. check: raises if there is no use in waiting longer.
-
-    Raises DistBackendError after some seconds, and leaves the call to its thread. There is no limit if MPI allows one thread only.
-    """
-    if mpi.Query_thread() < mpi.THREAD_SERIALIZED:
-        return call()
-    results: list[Any] = []
-    problems: list[BaseException] = []
-    is_over = threading.Event()
-
-    def run_call() -> None:
-        try:
-            results.append(call())
-        except BaseException as error:
-            problems.append(error)
-        is_over.set()
-
-    threading.Thread(target=run_call, name=f"wengert {name}", daemon=True).start()
-    end = time.monotonic() + seconds
-    while not is_over.wait(0.1):
-        if check is not None:
-            check()
-        if time.monotonic() > end:
-            raise errors.DistBackendError(f"{name}: MPI has not returned for {seconds:g} seconds.")
-    if problems:
-        raise problems[0]
-    return results[0]
-
-
-def _await(request: Any, timeout: float, problem: str) -> None:
-    began = time.monotonic()
-    while not request.Test():
-        if time.monotonic() - began > timeout:
-            raise errors.DistBackendError(f"{problem}: waited {timeout:g} seconds.")
-        time.sleep(0.0002)
-
-
-_job: _Job | None = None
+_job: Job | None = None
 
 
 class _World:
@@ -316,30 +205,6 @@ def is_torchelastic_launched() -> bool:
     return False
 
 
-def _load_mpi() -> Any:
-    """Return mpi4py's module MPI. Its own end, which would wait for ranks that have died, is left to _Job."""
-    if "mpi4py.MPI" not in sys.modules:
-        import_late("mpi4py").rc.finalize = False
-    try:
-        mpi = import_late("mpi4py.MPI")
-    except ModuleNotFoundError:
-        raise
-    except (ImportError, RuntimeError) as error:
-        raise errors.DistBackendError(
-            f'init_process_group: mpi4py finds no MPI library: {error}\nHint: pip install "wengert[mpi]", which brings one, or '
-            "install MPICH or Open MPI."
-        ) from error
-    if mpi.COMM_WORLD.Get_size() == 1:
-        atexit.register(_finalize_alone, mpi)
-    return mpi
-
-
-def _finalize_alone(mpi: Any) -> None:
-    """End MPI in a process that is the only one, even if it has never come so far as to be a rank."""
-    if not mpi.Is_finalized():
-        mpi.Finalize()
-
-
 def _check_backend(backend: Any) -> None:
     name = "mpi" if backend is None else str(backend).lower().removeprefix("cpu:").split(",")[0]
     if name in ("nccl", "ucc", "xccl"):
@@ -373,7 +238,7 @@ def init_process_group(
         raise ValueError("trying to initialize the default process group twice!")
     _check_backend(backend)
     seconds = (default_pg_timeout if timeout is None else timeout).total_seconds()
-    mpi = _load_mpi()
+    mpi = load_mpi()
     found = mpi.COMM_WORLD.Get_size(), mpi.COMM_WORLD.Get_rank()
     wanted = [int(os.environ.get(key, -1)) if given < 0 else given for key, given in (("WORLD_SIZE", world_size), ("RANK", rank))]
     for what, mine, mpis in zip(("world_size", "rank"), wanted, found):
@@ -383,17 +248,17 @@ def init_process_group(
                 f"Hint: mpirun -n {max(wanted[0], 2)} python {os.path.basename(sys.argv[0]) or 'train.py'}"
             )
     if _job is None:
-        _job = _Job(mpi, seconds)
+        _job = Job(mpi, seconds)
     _World.WORLD = _new_group(_job, range(_job.size), seconds, _World.WORLD)
 
 
-def _new_group(job: _Job, ranks: Sequence[int], seconds: float, parent: ProcessGroup | None) -> ProcessGroup | None:
+def _new_group(job: Job, ranks: Sequence[int], seconds: float, parent: ProcessGroup | None) -> ProcessGroup | None:
     """Make a group, on all ranks of the job. Return None on ranks that are not in it."""
     label = "the default group" if parent is None else f"group {job.groups} of ranks {list(ranks)}"
     job.groups += 1
     # MPI's calls block, so all ranks are brought here first.
     if parent is None:
-        _await(job.comm.Ibarrier(), seconds, "init_process_group: not all ranks of mpirun have called it")
+        await_request(job.comm.Ibarrier(), seconds, "init_process_group: not all ranks of mpirun have called it")
     else:
         run(parent, "new_group", list, (len(ranks), job.groups), str(list(ranks)))
 
@@ -408,7 +273,7 @@ def _new_group(job: _Job, ranks: Sequence[int], seconds: float, parent: ProcessG
             raise errors.DistBackendError(f"{label} cannot be made: rank {ended[0]} {ended[1]}.")
 
     try:
-        made = _within(job.mpi, seconds, "new_group", make, check)
+        made = within(job.mpi, seconds, "new_group", make, check)
     except errors.DistBackendError:
         job.is_broken = True
         raise
@@ -583,6 +448,26 @@ def new_subgroups(
     made = [new_group(ranks[first : first + group_size], timeout, sort_ranks=False) for first in range(0, size, group_size)]
     own = ranks.index(get_rank()) // group_size if get_rank() in ranks else None
     return GroupMember.NON_GROUP_MEMBER if own is None else made[own], made
+
+
+def new_subgroups_by_enumeration(
+    ranks_per_subgroup_list: Sequence[Sequence[int]], timeout: timedelta | None = None, **_: Any
+) -> tuple[Any, list[Any]]:
+    """Make one group for each list of global ranks. Return this process's group, or None if it is in none, and all groups.
+
+    All ranks of the job must call it. Raises ValueError if there are no lists, or a rank is in two.
+    """
+    if not ranks_per_subgroup_list:
+        raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
+    homes: dict[int, Sequence[int]] = {}
+    for ranks in ranks_per_subgroup_list:
+        for rank in ranks:
+            if rank in homes:
+                raise ValueError(f"Rank {rank} has appeared in both subgroup {homes[rank]} and {ranks}")
+            homes[rank] = ranks
+    made = [new_group(ranks, timeout) for ranks in ranks_per_subgroup_list]
+    own = [one for one in made if one != GroupMember.NON_GROUP_MEMBER]
+    return own[0] if own else None, made
 
 
 def destroy_process_group(group: Any = None) -> None:

@@ -25,6 +25,7 @@ import numpy as np
 from wengert import errors
 from wengert._forks import in_child
 from wengert.core.recorder import add_range, is_recording
+from wengert.futures import Future
 
 if TYPE_CHECKING:
     from wengert.distributed.process_group import ProcessGroup
@@ -71,26 +72,6 @@ class Header:
             f"{ranks[other]} is running collective: {texts[other]}. Hint: all ranks of a group make the same calls in the same "
             "order, with tensors of one shape and dtype."
         )
-
-
-class Future:
-    """A value that is there when the calls it waits for are over. get: waits and returns the value; it is called once."""
-
-    def __init__(self, get: Callable[[], Any]) -> None:
-        self._get: Callable[[], Any] | None = get
-        self._value: Any = None
-
-    def wait(self) -> Any:
-        """Wait for the value, and return it."""
-        if self._get is not None:
-            self._value, self._get = self._get(), None
-        return self._value
-
-    value = wait
-
-    def then(self, callback: Callable[[Future], Any]) -> Future:
-        """Return the future of callback(self), which runs when that is waited for."""
-        return Future(lambda: callback(self))
 
 
 class Work:
@@ -216,14 +197,9 @@ class Work:
 
     synchronize = wait
 
-    def get_future(self) -> Future:
+    def get_future(self) -> Future[list[Any]]:
         """Return the future of the list of the call's tensors."""
-
-        def get() -> list[Any]:
-            self.wait()
-            return list(self._tensors)
-
-        return Future(get)
+        return _WorkFuture(self)
 
     def is_completed(self) -> bool:
         """Whether the call is over, well or not."""
@@ -242,6 +218,31 @@ class Work:
         """Wait, and return the tensors that the call wrote."""
         self.wait()
         return list(self._tensors)
+
+
+class _WorkFuture(Future[list[Any]]):
+    """The future of the tensors of a call among ranks."""
+
+    def __init__(self, work: Work) -> None:
+        super().__init__()
+        self._work = work
+
+    def _advance(self) -> None:
+        with self._changed:
+            if self._is_done:  # another thread has waited
+                return
+            try:
+                tensors = self._work.result()
+            except Exception as error:
+                self.set_exception(error)
+            else:
+                self.set_result(tensors)
+
+    def done(self) -> bool:
+        """Whether the call is over, well or not."""
+        if not self._is_done and self._work.is_completed():
+            self._advance()
+        return self._is_done
 
 
 def _nothing() -> list[Any]:

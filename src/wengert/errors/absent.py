@@ -23,8 +23,31 @@ _GROUPS = (
         "programs run as Python and are not exported. Keep parameters with save(model.state_dict(), file).",
     ),
     (
-        "futures",
-        "calls return results, and not futures. torch.distributed's calls with async_op=True return a handle with wait().",
+        """distributed.TCPStore distributed.FileStore distributed.HashStore distributed.PrefixStore distributed.Store
+        distributed.rendezvous distributed.register_rendezvous_handler distributed.rpc""",
+        "mpirun brings the ranks together. Objects travel by broadcast_object_list, all_gather_object and send_object_list.",
+    ),
+    (
+        """distributed.DeviceMesh distributed.device_mesh distributed.init_device_mesh distributed.tensor distributed.fsdp
+        distributed.pipelining distributed.checkpoint distributed.optim""",
+        "each rank holds the whole model. Use nn.parallel.DistributedDataParallel, and new_group for parts of the ranks.",
+    ),
+    (
+        "distributed.run distributed.launch distributed.launcher distributed.elastic",
+        "MPI's launcher starts the ranks: mpirun -n 4 python train.py.",
+    ),
+    (
+        "distributed.split_group distributed.shrink_group",
+        "use new_group or new_subgroups, which all ranks of the job call.",
+    ),
+    (
+        "distributed.all_reduce_coalesced distributed.all_gather_coalesced",
+        "torch gives this name up. Call all_reduce or all_gather with async_op=True for each tensor, and wait for all.",
+    ),
+    (
+        """distributed.algorithms.ddp_comm_hooks.powerSGD_hook distributed.algorithms.ddp_comm_hooks.post_localSGD_hook
+        distributed.algorithms.ddp_comm_hooks.quantization_hooks distributed.algorithms.model_averaging""",
+        "the hooks of default_hooks are there, and register_comm_hook takes any function of (state, bucket).",
     ),
     (
         "mtia npu hpu ipu Stream Event",

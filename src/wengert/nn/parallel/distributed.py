@@ -18,9 +18,12 @@ from wengert import distributed, errors
 from wengert.core.engine import queue_callback
 from wengert.core.modes import grad_enabled
 from wengert.core.tensor import TensorBase, wrap
+from wengert.devices import device
+from wengert.distributed.algorithms.join import Join, Joinable, JoinHook
+from wengert.distributed.buckets import Bucket, GradBucket, divide
 from wengert.distributed.memory import write
 from wengert.distributed.process_group import default_group, resolve
-from wengert.distributed.reduce_op import ReduceOp, compute_dtype, mpi_operation
+from wengert.distributed.reduce_op import ReduceOp, mpi_operation
 from wengert.distributed.work import Header, Work
 from wengert.nn.modules.module import Module
 
@@ -34,39 +37,6 @@ UNUSED = (
     "argument `find_unused_parameters=True` to `torch.nn.parallel.DistributedDataParallel`, and by making sure all `forward` "
     "function outputs participate in calculating loss."
 )
-
-
-class _Bucket:
-    """Parameters whose gradients travel together. places: parameter -> slice of the flat array."""
-
-    def __init__(self, parameters: list[Any]) -> None:
-        self.parameters = parameters
-        ends = np.cumsum([p.numel() for p in parameters]).tolist()
-        self.slices = [slice(end - p.numel(), end) for p, end in zip(parameters, ends)]
-        self.dtype = parameters[0]._array.dtype
-        self.flat: Any = np.zeros(ends[-1], compute_dtype(self.dtype))
-        self.missing = len(parameters)
-        self.work: Work | None = None
-        self.future: Any = None  # what a hook has returned in place of the work
-
-    def view(self, index: int) -> Any:
-        """The part of the flat array that has the gradient of a parameter, in its shape."""
-        return self.flat[self.slices[index]].reshape(self.parameters[index]._array.shape)
-
-
-def _divide(parameters: list[Any], first: float, cap: float) -> list[_Bucket]:
-    """Divide parameters into buckets of one dtype, each filled until it has `cap` bytes, the first one until it has `first`."""
-    open_buckets: dict[Any, list[Any]] = {}
-    sizes: dict[Any, int] = {}
-    buckets: list[_Bucket] = []
-    for parameter in reversed(parameters):
-        dtype = parameter._array.dtype
-        open_buckets.setdefault(dtype, []).append(parameter)
-        sizes[dtype] = sizes.get(dtype, 0) + parameter.nbytes
-        if sizes[dtype] >= (cap if buckets else first):
-            buckets.append(_Bucket(open_buckets.pop(dtype)))
-            del sizes[dtype]
-    return buckets + [_Bucket(rest) for rest in open_buckets.values()]
 
 
 def _tensors_in(value: Any) -> Iterator[Any]:
@@ -100,40 +70,7 @@ def _reached(outputs: Any) -> set[int]:
     return found
 
 
-class GradBucket:
-    """What a communication hook gets: gradients that travel together, in one vector."""
-
-    def __init__(self, bucket: _Bucket, index: int, is_last: bool) -> None:
-        self._bucket, self._index, self._is_last = bucket, index, is_last
-        self._buffer = wrap(bucket.flat)
-
-    def buffer(self) -> Any:
-        """Return the vector of all gradients of the bucket: those of this rank, not divided by the number of ranks."""
-        return self._buffer
-
-    def set_buffer(self, buffer: Any) -> None:
-        """Replace the vector by another one of its shape."""
-        self._buffer = buffer
-
-    def gradients(self) -> list[Any]:
-        """Return the gradients, in the shapes of their parameters: parts of the vector."""
-        parameters = self._bucket.parameters
-        return [self._buffer[part].view(p.shape) for part, p in zip(self._bucket.slices, parameters)]
-
-    def parameters(self) -> list[Any]:
-        """Return the parameters."""
-        return list(self._bucket.parameters)
-
-    def index(self) -> int:
-        """Return the number of the bucket, which is the order in which they travel."""
-        return self._index
-
-    def is_last(self) -> bool:
-        """Whether this is the last bucket of the pass."""
-        return self._is_last
-
-
-class DistributedDataParallel(Module):
+class DistributedDataParallel(Module, Joinable):
     """A module that runs `module` on this rank's part of the data, and gives its parameters the mean of all ranks' gradients.
 
     The parameters and buffers of rank 0 go to all ranks at the start; buffers also before each training forward, unless
@@ -192,13 +129,13 @@ class DistributedDataParallel(Module):
         if init_sync:
             self._broadcast([*module.parameters(), *module.buffers()])
         first = FIRST_BUCKET if bucket_cap_mb is None else self.bucket_bytes_cap
-        self._buckets = _divide(self._parameters_to_share, first, self.bucket_bytes_cap)
+        self._buckets = divide(self._parameters_to_share, first, self.bucket_bytes_cap)
         self._place = {id(p): (bucket, i) for bucket in self._buckets for i, p in enumerate(bucket.parameters)}
         self._ready: set[int] = set()  # ids of the parameters that are done in this iteration
         self._unused: set[int] = set()
         self._used_once: set[int] | None = None  # with static_graph, what the first forward used
         self._hook: Any = None
-        self._joining: dict[str, Any] | None = None  # the options of join() inside its block
+        self._divides_by_all = True  # the option divide_by_initial_world_size of join()
         self._share = 1.0 / group.size()  # what a gradient is multiplied by
         self._next = 0  # the bucket that starts next
         self._is_expecting = False  # a forward has prepared a backward
@@ -240,13 +177,16 @@ class DistributedDataParallel(Module):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Call the module, and prepare for the backward pass."""
         is_synchronous = grad_enabled() and self.require_backward_grad_sync
-        if is_synchronous and self._joining is not None:
-            self._count_active(True)
+        if grad_enabled() and self._join_config.enable:
+            Join.notify_join_context(self)
+            self._count_active(True, self.require_backward_grad_sync)
         if is_synchronous:
             if self._is_expecting and self._ready and len(self._ready) < len(self._parameters_to_share):
                 raise RuntimeError(f"{UNUSED}\nParameters which did not receive grad: {', '.join(self._names_missing())}")
             if self.broadcast_buffers:
                 self._broadcast(self.module.buffers())
+            if not self._join_config.enable:
+                self._share = 1.0 / self.process_group.size()
         result = self.module(*inputs, **kwargs)
         if is_synchronous:
             self._prepare(result)
@@ -310,7 +250,7 @@ class DistributedDataParallel(Module):
             self._start(self._buckets[self._next])
             self._next += 1
 
-    def _start(self, bucket: _Bucket) -> None:
+    def _start(self, bucket: Bucket) -> None:
         if self._hook is not None:
             state, hook = self._hook
             bucket.future = hook(state, GradBucket(bucket, self._next, self._next == len(self._buckets) - 1))
@@ -340,7 +280,7 @@ class DistributedDataParallel(Module):
                     self._give(parameter, bucket.view(i))
         self._is_expecting = False
 
-    def _settle(self, bucket: _Bucket) -> None:
+    def _settle(self, bucket: Bucket) -> None:
         """Wait for a bucket. What a hook returns is written into it."""
         if self._hook is None:
             assert bucket.work is not None
@@ -396,49 +336,48 @@ class DistributedDataParallel(Module):
 
     # -- ranks with different numbers of batches -------------------------------------------------------------------------
 
-    @contextmanager
     def join(
         self, divide_by_initial_world_size: bool = True, enable: bool = True, throw_on_early_termination: bool = False
-    ) -> Iterator[None]:
-        """Let ranks have different numbers of batches. A rank that leaves the block early answers the calls of the others.
+    ) -> Join:
+        """Let ranks have different numbers of batches: return a context manager. A rank that leaves the block early answers the
+        calls of the others.
 
-        Such a rank adds gradients of zeros. divide_by_initial_world_size: divide sums by the number of ranks, else by that of the
-        ranks that still have batches. At the end all ranks get the parameters and buffers of a rank that was among the last.
-        throw_on_early_termination: raise RuntimeError on all ranks when the first one has no more batches. enable: False does
-        nothing. Raises MissingFeatureError together with a communication hook or with no_sync(), whose calls nobody could answer.
+        Such a rank adds gradients of zeros, also to what a communication hook sends. At the end all ranks get the parameters and
+        buffers of a rank that was among the last. All ranks have no_sync() in the same passes.
+
+        divide_by_initial_world_size: divide sums by the number of ranks, else by that of the ranks that still have batches; a hook
+        divides by itself. throw_on_early_termination: raise RuntimeError on all ranks when the first one has no more batches.
+        enable: False does nothing.
         """
-        if not enable:
-            yield
-            return
-        if self._hook is not None or not self.require_backward_grad_sync:
-            raise errors.MissingFeatureError("join() with a communication hook or no_sync() is not part of wengert.")
-        self._joining = {"divide": divide_by_initial_world_size, "throw": throw_on_early_termination}
-        try:
-            yield
-            last = self.process_group.rank()
-            while self._count_active(False) > 0:
-                last = -1  # others go on
-                self._answer()
-            found = wrap(np.array([last], np.int64))
-            distributed.all_reduce(found, ReduceOp.MAX, self.process_group)
-            self._broadcast([*self.module.parameters(), *self.module.buffers()], root=int(found.item()))
-        finally:
-            self._joining = None
-            self._share = 1.0 / self.process_group.size()
+        return Join([self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size)
 
-    def _count_active(self, has_batch: bool) -> int:
-        """Tell the other ranks whether this one has a batch, and return how many have one."""
-        assert self._joining is not None
-        found = wrap(np.array([int(has_batch)], np.int64))
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """Return what a rank without batches does, for Join. divide_by_initial_world_size: see join()."""
+        self._divides_by_all = kwargs.get("divide_by_initial_world_size", True)
+        return _JoinHook(self)
+
+    @property
+    def join_device(self) -> Any:
+        """The CPU."""
+        return device("cpu")
+
+    @property
+    def join_process_group(self) -> Any:
+        """The process group of the module."""
+        return self.process_group
+
+    def _count_active(self, has_batch: bool, is_synchronous: bool) -> bool:
+        """Tell the other ranks whether this one has a batch, and shares its gradients. Return whether any rank shares."""
+        found = wrap(np.array([has_batch, is_synchronous], np.int64))
         distributed.all_reduce(found, group=self.process_group)
-        active = int(found.item())
-        if self._joining["throw"] and active < self.process_group.size():
-            raise RuntimeError("Detected at least one rank that exhausted inputs. Throwing across all ranks.")
-        self._share = 1.0 / (self.process_group.size() if self._joining["divide"] else max(active, 1))
-        return active
+        active, sharing = found.tolist()
+        self._share = 1.0 / (self.process_group.size() if self._divides_by_all else max(active, 1))
+        return sharing > 0
 
     def _answer(self) -> None:
         """Take part in the calls of one iteration of the ranks that still have batches."""
+        if not self._count_active(False, False):
+            return
         if self.broadcast_buffers:
             self._broadcast(self.module.buffers())
         self._prepare_buckets()
@@ -451,6 +390,25 @@ class DistributedDataParallel(Module):
         if self.find_unused_parameters or self.static_graph:
             flags = wrap(np.zeros(len(self._parameters_to_share), np.int32))
             distributed.all_reduce(flags, ReduceOp.MAX, self.process_group)
+
+    def _take_over(self, is_last_joiner: bool) -> None:
+        """Give all ranks the parameters and buffers of a rank that was among the last to have batches."""
+        found = wrap(np.array([self.process_group.rank() if is_last_joiner else -1], np.int64))
+        distributed.all_reduce(found, ReduceOp.MAX, self.process_group)
+        self._broadcast([*self.module.parameters(), *self.module.buffers()], root=int(found.item()))
+
+
+class _JoinHook(JoinHook):
+    """What a rank does that has no more batches for a module."""
+
+    def __init__(self, module: DistributedDataParallel) -> None:
+        self._module = module
+
+    def main_hook(self) -> None:
+        self._module._answer()
+
+    def post_hook(self, is_last_joiner: bool) -> None:
+        self._module._take_over(is_last_joiner)
 
 
 def __dir__() -> list[str]:
