@@ -21,6 +21,7 @@ from weakref import WeakSet, WeakValueDictionary
 import numpy as np
 
 from wengert.backends import kernels, numpy as numpy_backend, philox, selection
+from wengert.core.tensor import TensorBase
 from wengert.kernels import memory
 from wengert.ops import device_kernels
 
@@ -37,13 +38,16 @@ _METHODS = frozenset({"all", "any", "argmax", "argmin", "argpartition", "argsort
                       "conjugate", "copy", "cumprod", "cumsum", "diagonal", "dot", "fill", "flatten", "max", "mean", "min", "nonzero",
                       "partition", "prod", "put", "ravel", "repeat", "reshape", "round", "searchsorted", "sort", "squeeze", "std", "sum",
                       "swapaxes", "take", "trace", "transpose", "var", "view"})  # fmt: skip
-_UFUNC_METHODS = {"at": {"add", "subtract", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor"},
-                  "accumulate": {"add", "multiply"}, "reduceat": {"add"}, "outer": None,
-                  "reduce": {"add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "bitwise_and", "bitwise_or"}}  # fmt: skip
+_UFUNC_METHODS = {"at": {"add", "maximum", "minimum"},
+                  "accumulate": {"add", "multiply"}, "reduceat": {"add"}, "outer": None, "reduce": {"add", "multiply"}}  # fmt: skip
+_AT = {"add": "efdilIL", "maximum": "fdilIL", "minimum": "fdilIL"}  # dtypes that ufunc.at takes
 _REDUCTIONS = frozenset({"sum", "prod", "max", "min", "amax", "amin", "mean", "any", "all", "nansum", "nanmax", "nanmin"})
 _VIEWS = frozenset({"as_strided", "broadcast_to", "expand_dims", "moveaxis", "reshape", "squeeze", "swapaxes", "transpose", "view"})
 _WRITING = frozenset({"copyto", "fill", "sort", "partition", "put", "put_along_axis", "at"})  # into their first argument
-_WAITING = frozenset({"nonzero", "flatnonzero", "unique", "argwhere", "bincount", "array_equal", "allclose"})
+_WAITING = frozenset({"nonzero", "flatnonzero", "unique", "argwhere", "bincount", "array_equal", "allclose", "argpartition"})
+# Functions of scipy.special that operations call and CuPy does not have.
+_MISSING_SPECIAL = frozenset({"iv", "ive", "jv", "kn", "kve", "spherical_jn"})
+_LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 
 
 def _wait() -> None:
@@ -99,11 +103,12 @@ def _run(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     label = getattr(function, "__name__", "")
     if label in _REDUCTIONS and ("where" in named or "initial" in named):
         raise TypeError(f"{label}() got an unexpected keyword argument")
+    _refuse_arguments(function, label, args, kwargs)
     if label == "as_strided":
         named.pop("subok", None)
     if label == "take":
         named.setdefault("mode", "wrap")  # CuPy raises for no index
-    if label in _WAITING:
+    if label in _WAITING or (label == "repeat" and type(args[1]) is Array):
         _wait()
     with np.errstate(all="ignore"):
         result = function(*given, **named)
@@ -129,6 +134,18 @@ def _launch(label: str, reads: Any, writes: Any) -> None:
     found = [*reads, *writes]
     with current(found[0].index if found else _current):
         current_stream().launch(label, reads, writes)
+
+
+def _refuse_arguments(function: Any, label: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise TypeError for arguments that CuPy's function of this name refuses. tests/ops/test_cupy.py holds it against CuPy."""
+    if isinstance(function, np.ufunc) and kwargs.keys() - {"out", "dtype", "casting"}:
+        raise TypeError(f"Wrong arguments {kwargs}")
+    if label in _LOGICAL and any(getattr(x, "dtype", np.dtype(bool)).kind == "c" for x in args):
+        raise TypeError(f"Wrong type of arguments for {label}")
+    if label == "where" and isinstance(args[0], bool):
+        raise AttributeError("'bool' object has no attribute 'astype'")
+    if label == "solve" and args[1].ndim > 1 and args[0].shape[:-1] != args[1].shape[:-1]:
+        raise ValueError("a must have (..., M, M) shape and b must have (..., M, K) for multidimensional b")
 
 
 class _Method:
@@ -256,6 +273,8 @@ def _operator(method: str) -> Any:
     def run(self: Array, other: Any) -> Any:
         if isinstance(other, np.ndarray):
             raise _refused("Unsupported type <class 'numpy.ndarray'>")
+        if isinstance(other, TensorBase):  # CuPy takes its memory, or fails
+            raise _refused("an array on the left of a tensor")
         if not isinstance(other, (Array, int, float, complex, bool, np.generic)):
             return NotImplemented
         result = _run(getattr(np.ndarray, method), (self, other), {})
@@ -302,7 +321,13 @@ class _Ufunc:
         if allowed is not None and self.__name__ not in allowed:
             raise NotImplementedError(f"{self.__name__}.{method}")
         if method == "at":
-            return lambda x, key, *args: _run(self.ufunc.at, (x, _wrapped(key, x), *args), {})
+
+            def at(x: Array, key: Any, value: Any) -> None:
+                if x.dtype.char not in _AT[self.__name__]:
+                    raise TypeError(f"{self.__name__}.at takes no {x.dtype}")
+                _run(self.ufunc.at, (x, _wrapped(key, x), value), {})
+
+            return at
         return lambda *args, **kwargs: _run(getattr(self.ufunc, method), args, kwargs)
 
 
@@ -342,14 +367,13 @@ def __getattr__(attribute: str) -> Any:
 # -- what every backend defines besides NumPy's words: see docs/backends.md -------------------------------------------
 
 
-_CUPY_LACKS = frozenset({"bdtrik", "betaincc", "betainccinv", "hyp1f1", "hyp2f1", "i1", "ive", "iv", "kv", "kve", "spherical_jn", "stdtr", "stdtrit"})
-
-
 def special(function: str, on_host: Any) -> Any:
     """Return a function of scipy.special for the library's arrays. on_host(name): the function for NumPy's arrays."""
     found = on_host(function)
 
     def run(*operands: Any) -> Any:
+        if function in _MISSING_SPECIAL:
+            return from_host(np.asarray(found(*[to_host(x) if type(x) is Array else x for x in operands])))
         return _run(found, operands, {})
 
     return run

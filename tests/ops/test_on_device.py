@@ -71,12 +71,15 @@ def cotangents(outputs: list[Any]) -> list[np.ndarray]:
 
 # Operations that wait for the device, with the reason. Besides these, those of ops/host.py do.
 _REASONS = {
-    "It, or its derivative, calls an operation that runs in main memory.": """
-        _dirichlet_grad _standard_gamma_grad cholesky_inverse cholesky_solve ctc_loss cummax cummin embedding_bag
+    "It, or its derivative, calls an operation or a function of scipy.special that runs in main memory.": """
+        _bessel_i _bessel_j _bessel_k _dirichlet_grad _spherical_j _standard_gamma_grad cholesky_inverse cholesky_solve ctc_loss
+        cummax cummin embedding_bag
         geqrf igamma igammac index_reduce linalg_cholesky_ex linalg_cond linalg_inv_ex linalg_ldl_factor linalg_ldl_factor_ex
         linalg_lstsq linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve linalg_qr linalg_solve_ex
         linalg_solve_triangular lu lu_solve lu_unpack matrix_exp mode multilabel_margin_loss qr
-        scatter_reduce segment_reduce special_betainc special_gammainc special_gammaincc triangular_solve
+        scatter_reduce segment_reduce special_bessel_j1 special_betainc special_gammainc special_gammaincc special_i1 special_i1e
+        special_modified_bessel_i1 special_modified_bessel_k1 special_scaled_modified_bessel_k1 special_spherical_bessel_j0
+        triangular_solve
     """,
     "The shape of the result, or of a part of it, depends on elements.": """
         __getitem__ _cross_entropy_cotangent argwhere bincount index_fill index_put masked_fill masked_scatter masked_select nonzero nonzero_static one_hot

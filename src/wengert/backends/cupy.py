@@ -25,7 +25,10 @@ ndarray: Any = None
 def start() -> None:
     """Import CuPy and look for a GPU. Raises RuntimeError if one of them is missing."""
     global _cp, ndarray
-    hint = "Hint: pip install 'wengert[cuda]' installs CuPy; keep .cuda() behind `if wengert.cuda.is_available()`."
+    hint = (
+        "Hint: pip install 'wengert[cuda]' installs CuPy, for drivers of CUDA 12 or newer; keep .cuda() behind "
+        "`if wengert.cuda.is_available()`."
+    )
     try:
         found = import_late("cupy")
         count = found.cuda.runtime.getDeviceCount()
@@ -215,6 +218,21 @@ def sum_to_size(x: Any, shape: tuple[int, ...]) -> Any:
     extra = x.ndim - len(shape)
     axes = tuple([i for i in range(x.ndim) if i < extra or (shape[i - extra] == 1 and x.shape[i] != 1)])
     return x.sum(axis=axes).reshape(shape) if axes else x
+
+
+def unravel_index(places: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Return the indices of places in a flattened array. CuPy's own function waits, to look for places that are out of range."""
+    found = []
+    for size in reversed(shape):
+        found.append(places % size)
+        places = places // size
+    return tuple(found[::-1])
+
+
+def triu_indices(n: int, k: int = 0) -> tuple[Any, Any]:
+    """Return the indices of a triangle of an n by n matrix. CuPy's own function waits, to count them."""
+    first, second = np.triu_indices(n, k)
+    return from_host(first), from_host(second)
 
 
 def special(function: str, on_host: Any) -> Any:

@@ -48,9 +48,23 @@ def _add_on_device(xp: Any, target: Any, index: Any, value: Any, repeats: bool) 
     """Do what add_at does for arrays of another library than NumPy."""
     index = index.mesh(target.shape) if type(index) is Along else to_device(index, xp)
     if repeats and not _is_basic(index) and target.ndim:
-        xp.add.at(target, index, value)
+        at_on_device(xp.add, target, index, value)
     else:
         target[index] += value.sum() if not target.ndim else value
+
+
+def at_on_device(ufunc: Any, target: Any, index: Any, value: Any) -> None:
+    """Do what ufunc.at does: of add, maximum or minimum of a device's library. CuPy's take few dtypes."""
+    dtype = target.dtype
+    if dtype.kind == "c":
+        at_on_device(ufunc, target.real, index, value.real)
+        at_on_device(ufunc, target.imag, index, value.imag)
+    elif dtype.itemsize < 4:
+        wide = target.astype(np.float32 if dtype.kind == "f" else np.int64)
+        ufunc.at(wide, index, value.astype(wide.dtype))
+        target[...] = wide
+    else:
+        ufunc.at(target, index, value)
 
 
 def _as_tuple(index: Any) -> tuple:

@@ -115,5 +115,5 @@ def row_maxima(xp: Any, x: Any) -> Any:
     if maxima is not None:
         return maxima
     if x.shape[1] <= _FEW:
-        return xp.maximum.reduce(xp.ascontiguousarray(x.T), axis=0)
-    return xp.maximum.reduce(x, axis=1)
+        return xp.ascontiguousarray(x.T).max(axis=0)
+    return x.max(axis=1)

@@ -59,11 +59,13 @@ def _(F, x_t):
 
 @linear(promote=NONE, **_PRIVATE)
 def _zero_where(xp, x, mask):
-    """x with 0 where mask is true. mask broadcasts to x.
+    """x with 0 where mask is true. mask broadcasts to x, or is a bool.
 
     Multiplying x by the mask instead would give NaN where x is infinite or NaN.
 
     Derivative: 0 where mask is true, else 1."""
+    if mask is True or mask is False:
+        return xp.zeros(x.shape, x.dtype) if mask else x.copy()
     has_kernel = native is not None and x.ndim != 0 and isinstance(x, np.ndarray)
     found = native.choose(mask, xp.zeros((), x.dtype), x) if has_kernel else None
     if found is not None:

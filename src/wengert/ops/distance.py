@@ -34,7 +34,7 @@ def _norms(xp: Any, difference: Any, p: float) -> Any:
     if p == 0:
         return xp.add.reduce(xp.minimum(xp.ceil(difference, out=difference), 1, out=difference), axis=-1)  # counts nonzeros
     if p == np.inf:
-        return xp.maximum.reduce(difference, axis=-1, initial=0)
+        return difference.max(axis=-1) if difference.shape[-1] else xp.zeros(difference.shape[:-1], difference.dtype)
     if p == 1:
         return xp.add.reduce(difference, axis=-1)
     if p == 2:

@@ -34,13 +34,13 @@ def _check_reduction(op: str, kernel: str, x: Any, dim: Any) -> None:
 def _largest(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
     """Maximum over axis. NaN counts as largest."""
     found = rows.reduce(rows.LARGEST, x, axis, keepdim)
-    return xp.maximum.reduce(x, axis=axis, keepdims=keepdim) if found is None else found
+    return x.max(axis=axis, keepdims=keepdim) if found is None else found
 
 
 def _smallest(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
     """Minimum over axis. NaN counts as smallest."""
     found = rows.reduce(rows.SMALLEST, x, axis, keepdim)
-    return xp.minimum.reduce(x, axis=axis, keepdims=keepdim) if found is None else found
+    return x.min(axis=axis, keepdims=keepdim) if found is None else found
 
 
 # -- the value alone ---------------------------------------------------------------------------------------------------

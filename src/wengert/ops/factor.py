@@ -6,6 +6,8 @@ from functools import lru_cache
 from math import inf
 from typing import Any
 
+import numpy as np
+
 from wengert import dtypes, errors, return_types
 from wengert.ops.dims import as_dims, normalize_dim
 from wengert.ops.matrices import (
@@ -96,6 +98,9 @@ def _solve(xp, x, y, *, vector=False, left=True):
         )
     if not left:
         x, y = xp.swapaxes(x, -1, -2), xp.swapaxes(y, -1, -2)
+    if x.shape[:-2] != y.shape[:-2]:  # CuPy does not broadcast
+        batch = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+        x, y = [xp.broadcast_to(z, (*batch, *z.shape[-2:])) for z in (x, y)]
     try:
         try:
             out = xp.linalg.solve(x, y)

@@ -7,8 +7,10 @@ the point and the element. The set of elements is piecewise constant in the poin
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from itertools import product
 from math import prod
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -136,13 +138,9 @@ def _corners(F: Any, grid: Any, size: tuple[int, ...], options: tuple[str, str, 
             continue
         derivatives = []
         for d in range(dims):
-            part = mask
-            for e, (_, _, weight, derivative) in enumerate(corner):
-                part = part * (derivative if e == d else weight)
-            derivatives.append(part)
-        total = mask
-        for weight in weights:
-            total = total * weight
+            others = reduce(mul, [weight for e, weight in enumerate(weights) if e != d])
+            derivatives.append(others * (corner[d][3] * mask))  # CuPy's arrays take no tensors on their right
+        total = reduce(mul, weights) * mask
         yield index, total, derivatives
 
 

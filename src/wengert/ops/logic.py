@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from wengert.ops.registry import NONE, nondifferentiable, plain
 from wengert.ops.values import integer_ufunc
 
@@ -47,28 +49,33 @@ def signbit(xp, x):
 # -- bools -------------------------------------------------------------------------------------------------------------
 
 
+def _truth(x: Any) -> Any:
+    """Return x, or whether its elements are nonzero if they are complex: CuPy's logical functions take no complex numbers."""
+    return x != 0 if getattr(x, "dtype", None) is not None and x.dtype.kind == "c" else x
+
+
 @nondifferentiable(promote=NONE, inplace=True)
 def logical_not(xp, x):
     """Whether each element is 0: a bool tensor."""
-    return xp.logical_not(x)
+    return xp.logical_not(_truth(x))
 
 
 @nondifferentiable(promote=NONE, inplace=True)
 def logical_and(xp, x, y):
     """Whether x and y are both nonzero, element by element, with broadcasting: a bool tensor."""
-    return xp.logical_and(x, y)
+    return xp.logical_and(_truth(x), _truth(y))
 
 
 @nondifferentiable(promote=NONE, inplace=True)
 def logical_or(xp, x, y):
     """Whether x or y is nonzero, element by element, with broadcasting: a bool tensor."""
-    return xp.logical_or(x, y)
+    return xp.logical_or(_truth(x), _truth(y))
 
 
 @nondifferentiable(promote=NONE, inplace=True)
 def logical_xor(xp, x, y):
     """Whether exactly one of x and y is nonzero, element by element, with broadcasting: a bool tensor."""
-    return xp.logical_xor(x, y)
+    return xp.logical_xor(_truth(x), _truth(y))
 
 
 # -- bits of integers; bools count as one bit --------------------------------------------------------------------------

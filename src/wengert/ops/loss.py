@@ -663,7 +663,8 @@ def _cross_entropy_cotangent(xp, ct, probabilities, places, target, *, ignore_in
     ignored: Any = None if places.size == target.size and type(places) not in others else target == ignore_index
     if reduction == "mean":
         ct = _mean_or_nan(ct, _count_of(places, ignored))
-    out = xp.multiply(probabilities, ct[:, None] if reduction == "none" else ct, order="C")
+    out = xp.empty(probabilities.shape, probabilities.dtype)
+    xp.multiply(probabilities, ct[:, None] if reduction == "none" else ct, out=out)
     flat = out.reshape(-1)
     flat[places] -= ct if places.size == target.size or reduction != "none" else ct[~ignored]
     return _zero_ignored(ignored, out)

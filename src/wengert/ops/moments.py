@@ -265,9 +265,9 @@ def _norm_over(xp: Any, x: Any, ord: float, axis: tuple[int, ...], keepdim: bool
         return xp.add.reduce(x != 0, axis=axis, keepdims=keepdim, dtype=xp.intp)
     size = xp.absolute(x)
     if ord == inf:
-        return xp.maximum.reduce(size, axis=axis, keepdims=keepdim)
+        return size.max(axis=axis, keepdims=keepdim)
     if ord == -inf:
-        return xp.minimum.reduce(size, axis=axis, keepdims=keepdim)
+        return size.min(axis=axis, keepdims=keepdim)
     if ord == 1:
         return xp.add.reduce(size, axis=axis, keepdims=keepdim)
     return xp.power(xp.add.reduce(xp.power(size, ord), axis=axis, keepdims=keepdim), 1.0 / ord)

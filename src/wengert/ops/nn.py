@@ -9,6 +9,7 @@ from wengert import dtypes, errors
 from wengert.backends.selection import backend_of, device_name, others
 from wengert.core.watched import differs_on_arrays
 from wengert.kernels import memory, places, rows
+from wengert.ops.add_at import add_at
 from wengert.ops.blas import matrix_product
 from wengert.ops.dims import normalize_dims
 from wengert.ops.indices import are_inside, checked, private_index
@@ -191,7 +192,7 @@ def _scatter_rows(xp, x, index, *, rows):
     if index.size and not places.write_along(places.ADD, out, index.reshape(-1), flat, 0, False):
         # Sorting the indices and adding up each run of equal ones is many times faster than adding row by row.
         if type(out) in others:
-            xp.add.at(out, index.reshape(-1), flat)
+            add_at(out, index.reshape(-1), flat, True)
             return out
         order = xp.argsort(index.reshape(-1), kind="stable")
         target = index.reshape(-1)[order]

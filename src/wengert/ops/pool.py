@@ -13,6 +13,7 @@ from wengert import dtypes, errors
 from wengert.backends.selection import face_of, may_hold
 from wengert.core.modes import NO_GRAD, flags
 from wengert.kernels import windows as kernels
+from wengert.ops.add_at import add_at
 from wengert.ops.indices import raw
 from wengert.ops.pool_arguments import pool_sizes, size_of_output, unpool_size, window_divisors, windows_of
 from wengert.ops.registry import NONE, composite, general, linear
@@ -157,7 +158,7 @@ def _add_at_places(xp, x, indices, *, size):
     if found is not None:
         return found
     out = xp.zeros((*x.shape[: x.ndim - len(size)], *size), x.dtype)
-    xp.add.at(out.reshape(-1), _flat_indices(xp, indices, size), x.reshape(-1))
+    add_at(out.reshape(-1), _flat_indices(xp, indices, size), x.reshape(-1), True)
     return out
 
 

@@ -174,10 +174,10 @@ def _any_zero(xp, x, products=None):
     return xp.asarray(x.size != xp.count_nonzero(x))
 
 
-def _reduce_truth(xp: Any, combine: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+def _reduce_truth(method: str, x: Any, dim: Any, keepdim: bool) -> Any:
     # As in torch, dim=() reduces nothing here, unlike in all other reductions.
     axis = () if isinstance(dim, (tuple, list)) and not dim else _axis(dim, x.ndim)
-    out = combine.reduce(x, axis=axis, keepdims=keepdim) if axis != () else x != 0
+    out = getattr(x, method)(axis=axis, keepdims=keepdim) if axis != () else x != 0
     return out.astype(x.dtype) if x.dtype.char == "B" else out
 
 
@@ -187,7 +187,7 @@ def all(xp, x, *, dim=None, keepdim=False):
 
     x: any shape and dtype. dim: an int, a tuple, or None for all dimensions; dim=() reduces nothing. keepdim: keep the
     reduced dimensions with size 1. Returns bool, or uint8 for uint8."""
-    return _reduce_truth(xp, xp.logical_and, x, dim, keepdim)
+    return _reduce_truth("all", x, dim, keepdim)
 
 
 @nondifferentiable()
@@ -196,7 +196,7 @@ def any(xp, x, *, dim=None, keepdim=False):
 
     x: any shape and dtype. dim: an int, a tuple, or None for all dimensions; dim=() reduces nothing. keepdim: keep the
     reduced dimensions with size 1. Returns bool, or uint8 for uint8."""
-    return _reduce_truth(xp, xp.logical_or, x, dim, keepdim)
+    return _reduce_truth("any", x, dim, keepdim)
 
 
 @nondifferentiable()

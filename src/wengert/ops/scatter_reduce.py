@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.backends.selection import backend_of, face_of
+from wengert.backends.selection import backend_of, face_of, others
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.views import call_inplace
 from wengert.kernels import memory, places
+from wengert.ops.add_at import at_on_device
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import as_tensor, index_array, mesh_of, raw, without_elements
 from wengert.ops.registry import NONE, composite, general, plain
@@ -68,7 +69,11 @@ def _combine(reduce: str, x: Any, index: Any, src: Any, dim: int) -> None:
     mesh = mesh_of(index, x.shape, dim)
     if src.ndim:
         src = src[tuple([slice(n) for n in xp.atleast_1d(index).shape])]
-    getattr(xp, _UFUNCS[reduce]).at(xp.atleast_1d(x), mesh, src)
+    ufunc = getattr(xp, _UFUNCS[reduce])
+    if type(x) in others:
+        at_on_device(ufunc, xp.atleast_1d(x), mesh, src)
+    else:
+        ufunc.at(xp.atleast_1d(x), mesh, src)
 
 
 def _read_along(x: Any, index: Any, dim: int) -> Any:

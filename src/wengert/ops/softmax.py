@@ -39,7 +39,7 @@ def logsumexp(xp, x, *, dim, keepdim=False):
         return found
     if x.size == 0:
         return xp.log(xp.add.reduce(xp.exp(x), axis=axis, keepdims=keepdim))
-    highest = xp.maximum.reduce(x.real, axis=axis, keepdims=True)
+    highest = x.real.max(axis=axis, keepdims=True)
     # A shift of inf would give inf - inf, NaN. With 0 instead, log(exp(inf)) and log(0) are right.
     highest = xp.where(xp.isfinite(highest), highest, highest.dtype.type(0))
     total = xp.add.reduce(xp.exp(x - highest), axis=axis, keepdims=keepdim)
@@ -114,7 +114,7 @@ def softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
         return found.astype(result, copy=False).reshape(shape)
     if dim == x.ndim - 1 and x.size > _LARGE:
         return _by_rows(xp, _softmax_rows, x).astype(result, copy=False).reshape(shape)
-    out = x - xp.maximum.reduce(x, axis=dim, keepdims=True)
+    out = x - x.max(axis=dim, keepdims=True)
     xp.exp(out, out=out)
     out /= xp.add.reduce(out, axis=dim, keepdims=True)
     return out.astype(result, copy=False).reshape(shape)
@@ -224,7 +224,7 @@ def log_softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
         return found.astype(result, copy=False).reshape(shape)
     if dim == x.ndim - 1 and x.size > _LARGE:
         return _by_rows(xp, _log_softmax_rows, x).astype(result, copy=False).reshape(shape)
-    out = x - xp.maximum.reduce(x, axis=dim, keepdims=True)
+    out = x - x.max(axis=dim, keepdims=True)
     out -= xp.log(xp.add.reduce(xp.exp(out), axis=dim, keepdims=True))
     return out.astype(result, copy=False).reshape(shape)
 
