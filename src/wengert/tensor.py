@@ -10,6 +10,7 @@ import numpy as np
 from wengert import dtypes, errors
 from wengert.backends.selection import to_host
 from wengert.conversions import ConversionMembers
+from wengert.core import watched
 from wengert.core.hooks import RemovableHandle, warn_if_has_hooks
 from wengert.core.leaf_gradient import GradientMembers, set_accumulator_aside
 from wengert.core.leaving import has_tangent, warn_of_number
@@ -297,7 +298,8 @@ class Tensor(ReadableBase, OperationMethods, ConversionMembers, GradientMembers,
             raise errors.ConversionError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
         if self._requires_grad:
             note_cut("item()", self)
-        return to_host(self._array).item()
+        number = to_host(self._array).item()
+        return number if watched.number_observer is None else watched.number_observer(self, number)
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers, or as a number if the tensor is 0-d."""

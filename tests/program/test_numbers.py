@@ -418,7 +418,7 @@ def test_stand_ins_behave_as_numbers():
     assert (a > 2, a >= 3, n == 3, n != 3, a == "2.5", a is None, bool(a)) == (True, False, True, False, False, False, True)
     assert len(arithmetic.conditions) == 5
     assert [float(x) for x in derived] == [3.5, -1.5, 7.5, 1.2, 1, 0.5, 6.25, 8, -2.5, 3, 2.5, 4]
-    assert arithmetic.fits([2.5, 3]) is not None and arithmetic.fits([2.5, 4]) is None
+    assert arithmetic.table_of([2.5, 3]) is not None and arithmetic.table_of([2.5, 4]) is None
     assert (int(a), round(a), math.ceil(a), str(a), f"{n:03}", hash(a), [1, 2, 3, 4][n], a.is_integer()) == (
         2, 2, 3, "2.5", "003", hash(2.5), 4, False,
     )  # fmt: skip
@@ -437,10 +437,10 @@ def test_stand_ins_behave_as_numbers():
 def test_conditions_tell_zeros_and_types_apart():
     arithmetic = Arithmetic([0.0])
     str(arithmetic.stand_ins[0])
-    assert arithmetic.fits([0.0]) is not None and arithmetic.fits([-0.0]) is None and arithmetic.fits([1.0]) is None
+    assert arithmetic.table_of([0.0]) is not None and arithmetic.table_of([-0.0]) is None and arithmetic.table_of([1.0]) is None
     arithmetic = Arithmetic([4, 2])
     power = arithmetic.stand_ins[0] ** arithmetic.stand_ins[1]
-    assert power == 16 and arithmetic.fits([4, -2]) is None  # a float
+    assert power == 16 and arithmetic.table_of([4, -2]) is None  # a float
 
 
 def _with_numbers(case):

@@ -42,6 +42,7 @@ Set while something is on, and reset to None:
     core.node.set_stack_keeper     | core.anomaly     | keep_stack                  | a node is recorded in anomaly mode
     core.recorder.set_anomaly      | core.anomaly     | passes, check_operation     | a pass or an operation runs in anomaly mode
     core.recorder.set_ranges       | autograd.profiler | ranges | a range begins or ends in emit_nvtx or emit_itt
+    core.watched.set_number_observer | program.recording | take_number | item() is called while a function is recorded
     core.untaken.set_places_observer | program.recording | see_places | untaken places are found while a function is recorded
     core.recorder.set_program_recorder | program.recording | intercept, run_pass | something runs while a function is recorded
     core.recorder.set_interceptor  | utils.selective_checkpoint | run | an operation runs in a selective checkpoint

@@ -27,7 +27,7 @@ from wengert.program.graph_node import GraphCall
 from wengert.program.number_recording import NumberRecorder
 from wengert.program.numbers import is_stand_in, value_of
 from wengert.program.passes import storages_kept
-from wengert.program.recording import Recorder, record, without_collector
+from wengert.program.recording import record, without_collector
 from wengert.program.surroundings import NUMBERS, Place, Surroundings, WeakMethod
 from wengert.tensor import Tensor
 from wengert.utils._pytree import tree_flatten, tree_map, tree_unflatten
@@ -93,13 +93,18 @@ class Recording:
             return False
         return _are_distinct(args) and not observed() and not _is_unusual()
 
+    @property
+    def takes_numbers(self) -> bool:
+        """Whether numbers of the call are inputs of the program."""
+        return self.recorded.arithmetic is not None and self.recorded.arithmetic.n_given > 0
+
     def is_for(self, key: Any, numbers: list[Any]) -> bool:
         """Whether calls of this kind and with these numbers may fit."""
-        return self.key == key and (self.recorded.arithmetic is not None or _are_same(self.numbers, numbers))
+        return self.key == key and (self.takes_numbers or _are_same(self.numbers, numbers))
 
     def stands_for(self, numbers: list[Any]) -> bool:
         """Whether a recording that was made for these numbers is of no more use."""
-        return bool(self.surroundings.places) or self.recorded.arithmetic.fits(numbers) is not None
+        return bool(self.surroundings.places) or self.recorded.arithmetic.table_of(numbers) is not None
 
     def run(self, tensors: list[Any], numbers: Sequence[Any]) -> list[Any]:
         """Return the leaves of the result. Raises Mismatch if the recording does not fit, or is running."""
@@ -261,19 +266,21 @@ class Compiled:
                 have_changed = self._have_changed(kind, numbers)
                 surroundings = Surroundings(self.function, self._varying if have_changed else None, objects)
                 name = getattr(self.function, "__qualname__", "function")
-                recorder: Recorder | None = None
-                if have_changed:
-                    recorder = NumberRecorder(name, tensors, surroundings, self.exact, numbers)
-                    try:
+                recorder = NumberRecorder(name, tensors, surroundings, self.exact, numbers if have_changed else ())
+                try:
+                    if have_changed:
                         result = self._run_with_stand_ins(recorder, given, arguments)
-                    except Exception:
-                        if not recorder.may_run_again():
-                            raise
-                        self._numbers_fail = True  # it may ask for type(number)
-                        recorder, surroundings = None, Surroundings(self.function, None, objects)
-                if recorder is None:
-                    recorder = Recorder(name, tensors, surroundings, self.exact)
+                    else:
+                        result = record(recorder, self.function, args, kwargs)
+                        recorder.end()
+                except Exception:
+                    if not have_changed or not recorder.may_run_again():
+                        raise
+                    self._numbers_fail, have_changed = True, False  # it may ask for type(number)
+                    surroundings = Surroundings(self.function, None, objects)
+                    recorder = NumberRecorder(name, tensors, surroundings, self.exact, ())
                     result = record(recorder, self.function, args, kwargs)
+                    recorder.end()
                 recorder_problem: Refusal | None = None
                 try:
                     changed = surroundings.changed()
@@ -294,13 +301,12 @@ class Compiled:
                     self._add(recording)
                 except Refusal as refusal:
                     recorder_problem = refusal
-                if isinstance(recorder, NumberRecorder):
-                    if any(map(is_stand_in, leaves)):
-                        result = tree_map(value_of, result)
-                    if recorder_problem is not None:
-                        self.refusals.append(str(recorder_problem))
-                        self._numbers_fail = True
-                        recorder_problem = None
+                if any(map(is_stand_in, leaves)):
+                    result = tree_map(value_of, result)
+                if have_changed and recorder_problem is not None:
+                    self.refusals.append(str(recorder_problem))
+                    self._numbers_fail = True
+                    recorder_problem = None
             finally:
                 _recorder_thread = None
         if recorder_problem is not None:
@@ -320,7 +326,7 @@ class Compiled:
         found = [x for x in self.recordings if x.key == kind]
         for x in found:
             self._varying.update({place.identity: place for place in x.surroundings.changed_numbers()})
-        is_taken = any(x.recorded.arithmetic is not None or not _are_same(x.numbers, numbers) for x in found)
+        is_taken = any(x.takes_numbers or not _are_same(x.numbers, numbers) for x in found)
         return bool(found and self._varying) or is_taken
 
     def _run_with_stand_ins(self, recorder: NumberRecorder, given: list[Any], structure: Any) -> Any:
@@ -335,12 +341,10 @@ class Compiled:
 
     def _add(self, recording: Recording) -> None:
         """Keep a recording. One that takes numbers stands for those that were made for other numbers."""
-        arithmetic = recording.recorded.arithmetic
-        if arithmetic is not None:
+        if recording.takes_numbers:
             self.recordings = [
-                x for x in self.recordings
-                if x.key != recording.key or x.recorded.arithmetic is not None or not recording.stands_for(x.numbers)
-            ]  # fmt: skip
+                x for x in self.recordings if x.key != recording.key or x.takes_numbers or not recording.stands_for(x.numbers)
+            ]
         self.recordings.insert(0, recording)
 
     def _executable_of(self, program: Program) -> Executable:

@@ -77,6 +77,7 @@ class Executable(Steps):
         self._guarded = [state.leaf for state in program.grads]
         self._were_none = [state.is_none for state in program.grads]
         self._backs_up = self._can_stop_after_writes()
+        self._waiting: list[Callable[[], Any]] = []  # what a run puts out at its end
         self._last_numbers: list[Any] = []  # the table of Python numbers, as the arithmetic of the program gives it
         self._draws = any((x.kind == form.HOST and x.function.draws) or may_draw(x) for x in self.instructions)
 
@@ -144,21 +145,34 @@ class Executable(Steps):
 
     def _take_numbers(self, numbers: Sequence[Any]) -> None:
         """Write Python numbers, and what follows from them, into their memory. Raises Mismatch if a condition fails."""
-        table = self.program.arithmetic.fits(numbers)
+        table = self.program.arithmetic.table_of(numbers)
         if table is None:
             raise Mismatch("a Python number")
-        last = self._last_numbers
+        last, self._last_numbers = self._last_numbers, table
         quiet_enter()
         try:
+            self._write_numbers(0, last)
+        finally:
+            quiet_exit()
+
+    def _write_numbers(self, first: int, last: list[Any]) -> None:
+        """Write the numbers of the table from a place on into their memory. last: the table of the run before."""
+        table = self._last_numbers
+        try:
             for array, place in self._number_memory:
-                if not last or last[place] is not table[place]:
+                if first <= place < len(table) and (not last or last[place] is not table[place]):
                     array[...] = table[place]
         except (OverflowError, ValueError):
-            table = []
+            self._last_numbers = []
             raise Mismatch("a Python number that the dtype does not hold") from None
-        finally:
-            self._last_numbers = table
-            quiet_exit()
+
+    def _read(self, number: int) -> None:
+        """Take the number of a tensor into the table, and what follows from it. Raises Mismatch if a condition fails."""
+        table = self._last_numbers
+        first = len(table)
+        if not self.program.arithmetic.go_on(table, self.slots[number].item()):
+            raise Mismatch("a number of a tensor")
+        self._write_numbers(first, [])
 
     def run(self, inputs: list[TensorBase], numbers: Sequence[Any] = ()) -> list[Any]:
         """Run the program. Return the leaves of its result. Raises Mismatch, with nothing changed, if it does not fit.
@@ -186,6 +200,8 @@ class Executable(Steps):
             set_grads(self._leaves, inputs, self._grad_numbers, self.slots, made)
         if self._written:
             count_writes(self._written, inputs, self._writes)
+        for put_out in self._waiting:
+            put_out()
         if self._plain is not None:
             return [wrapped(self.slots, number, made) for number in self._plain]
         return [self._result(x, inputs, made) for x in self.program.outputs]
@@ -195,6 +211,7 @@ class Executable(Steps):
         saved = [(self.slots[n], self.slots[n].copy()) for n, _ in self._backs_up]
         state = default_generator.get_state() if self._draws else None
         self._is_writing = False
+        self._waiting = []
         grads: list[tuple[Any, Any]] = []
         quiet_enter()
         try:
@@ -253,6 +270,8 @@ class Executable(Steps):
             kind = step[0]
             if kind == "kernels":
                 self._run_kernels(step[1], step[2], step[3])
+            elif kind == form.OUT:
+                self._waiting.append(step[1].captured([self.slots[i] for i in step[2]], self._last_numbers, inputs))
             elif kind == "set_grad":
                 leaf, number = leaf_of(step[1], inputs), step[2]
                 grads.append((leaf, leaf._grad))
@@ -333,7 +352,8 @@ class Executable(Steps):
 
 _STEPS: dict[str, Callable[..., None]] = {
     form.MAKE: Executable._make, form.INTO: Executable._into, form.WRITE: Executable._write, form.HOST: Executable._host,
-    form.CHECK: Executable._check, form.GUARD: Executable._guard, form.COPY: Executable._copy, form.C: Executable._run_c,
+    form.CHECK: Executable._check, form.GUARD: Executable._guard, form.READ: Executable._read, form.COPY: Executable._copy,
+    form.C: Executable._run_c,
     "reset": Executable._reset, "begin_writing": Executable._begin_writing,
 }  # fmt: skip
 

@@ -123,6 +123,8 @@ UPDATE = "update"  # `function`, a program of ops/program.py, changes its inputs
 HOST = "host"  # `function` is called with the tensors `inputs`: it draws random numbers, or is the step of an optimizer
 SET_GRAD = "set_grad"  # .grad of the tensor `function`, or of the argument with this number, becomes the input, or None
 CHECK = "check"  # C functions run only if the elements of the input are at least 0 and below `params["limit"]`
+OUT = "out"  # `function`, an Output of outputs.py, puts something out at the end of the run
+READ = "read"  # the input becomes a Python number; the outputs are numbers that follow from it
 GUARD = "guard"  # the program fits only if the input, as a number, is `params["value"]`
 
 
@@ -294,6 +296,10 @@ class Program:
         self.grads: list[GradState] = []
         self.hooks: list[tuple[Any, Any]] = []  # leaves that get gradients, as in GradState, and what hooks_of tells of them
         self.updates: list[tuple[Any, list[list[Scalar]]]] = []  # steps of optimizers, and their numbers, batch by batch
+
+    def may_stop(self, x: Instruction) -> bool:
+        """Whether an instruction stops runs that the program does not fit."""
+        return x.kind == GUARD or (x.kind == READ and self.arithmetic.may_stop(x.params["place"]))
 
     def boxes(self) -> list[tuple[str, list[str], str, bool, list[int]]]:
         """Return the boxes of a picture, results first. Each has a name, the shapes of its values, the line, whether it comes from

@@ -163,7 +163,7 @@ def _collect(todo: list[Any], start: int, conditions: bool) -> tuple[Group, list
         is_allowed = kernel is not None and (conditions or x.outputs[0].dtype != _BOOL)
         if is_allowed and behind.isdisjoint(reads) and group.takes(x):
             group.add(x, *kernel)
-        elif x.kind == form.HOST or x.kind == form.GUARD:
+        elif x.kind in (form.HOST, form.GUARD, form.READ, form.OUT):
             break
         elif _may_run_before(x, kernel) and written.isdisjoint(reads):
             before.append(todo[position])

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+from _thread import get_ident
+from collections.abc import Sequence
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from wengert.core.binding import FACTORS
 from wengert.core.forward import promote
-from wengert.core.tape import root_of
+from wengert.core.recorder import hold_calls
+from wengert.core.tape import Refusal, root_of
 from wengert.core.tensor import TensorBase
 from wengert.kernels.memory import address_of
-from wengert.program import form
+from wengert.program import form, origins
 from wengert.program.form import Instruction, Value, replaced
 from wengert.program.lowering import has_number, kernel_of, stand_in
 from wengert.program.numbers import Arithmetic, is_stand_in, plain, value_of
-from wengert.program.recording import Recorder
-from wengert.program.surroundings import Surroundings
+from wengert.program.recording import Recorder, record
+from wengert.program.statements import stays_in_operators
+from wengert.program.surroundings import NUMBERS, Surroundings, WeakMethod
 
 _DTYPES = frozenset({np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)})  # of memory for numbers
 _ARITHMETIC = frozenset({"add", "sub", "rsub", "mul", "_div"})  # the same for a number and an array of one
@@ -29,7 +35,7 @@ class NumberRecorder(Recorder):
     stand_ins: of the arguments. The others are at their places from begin() to end()."""
 
     def __init__(
-        self, name: str, inputs: list[TensorBase], surroundings: Surroundings, exact: bool, numbers: list[Any]
+        self, name: str, inputs: list[TensorBase], surroundings: Surroundings, exact: bool, numbers: Sequence[Any]
     ) -> None:
         super().__init__(name, inputs, surroundings, exact)
         found = surroundings.varying_numbers()
@@ -39,6 +45,8 @@ class NumberRecorder(Recorder):
         self._places = list(zip(surroundings.places.values(), found, arithmetic.stand_ins[len(numbers) :], strict=True))
         self._pending: dict[Any, Any] = {}  # stand-ins of the call that runs, by the operand's position or the parameter's name
         self._memory: dict[tuple[int, Any], Value] = {}  # of numbers, by their places and dtypes
+        self._reads: list[Instruction] = []  # those that take numbers of tensors
+        arithmetic.is_put_out = self._is_put_out_now
         self._changed: list[tuple[Any, Any, Any]] = []  # nodes, what they have saved, and what has taken its place
 
     def intercept(self, function: Any, arguments: tuple[Any, ...]) -> Any:
@@ -111,7 +119,42 @@ class NumberRecorder(Recorder):
         if key not in self._memory:
             storage = self._new_storage(form.NUMBER, x._place, np.empty((), dtype))
             self._memory[key] = Value(storage, 0, (), (), dtype)
+            for read in self._reads[::-1]:
+                if read.params["place"] <= x._place:
+                    read.outputs = (*read.outputs, self._memory[key])
+                    break
         return self._memory[key]
+
+    def take_number(self, tensor: TensorBase, number: Any) -> Any:
+        """Return what item() gives the function: the number, or a stand-in for it. Called by tensor.py."""
+        if self.refusal is not None or self.depth or type(number) not in NUMBERS or get_ident() != self._thread:
+            return number
+        hold_calls(True)  # what looks at the source is no part of the run
+        try:
+            frame = origins.caller_of(sys._getframe(1))
+            if frame is None or self._internal(frame) or (_is_outermost(frame) and origins.is_returned(frame)):
+                return number
+            if not stays_in_operators(frame, _is_outermost):
+                return number
+            value = self.operand(tensor)
+        except Refusal:
+            return number
+        finally:
+            hold_calls(False)
+        stand_in = self.program.arithmetic.read(number, f"item({value})")
+        self.add(form.READ, "item", (value,), (), {"place": stand_in._place})
+        self._reads.append(self.program.instructions[-1])
+        return stand_in
+
+    def _is_put_out_now(self) -> bool:
+        hold_calls(True)
+        try:
+            return self.is_put_out(sys._getframe(2))
+        except Refusal as refusal:
+            self.refuse(refusal.reason)
+            return True
+        finally:
+            hold_calls(self.refusal is not None)
 
     def _change_node(self, node: Any, numbers: dict[Any, Any], values: dict[Any, Value]) -> bool:
         """Let a node save stand-ins in place of numbers. Return False if it has saved something of a number that is not known."""
@@ -151,6 +194,8 @@ class NumberRecorder(Recorder):
     def finish(self, leaves: list[Any], structure: Any) -> Any:
         """Return the program, given the leaves of the function's result. Raises Refusal."""
         program = super().finish(leaves, structure)
+        if not program.arithmetic.n_given and not program.arithmetic.rows:
+            program.arithmetic = None
         if any(isinstance(x, tuple) and x[0] == "graph" for x in program.outputs):
             for _, _, x in self._places:  # the backward pass would read them again
                 program.arithmetic.conditions[x._place] = x._value
@@ -176,9 +221,17 @@ class NumberRecorder(Recorder):
     def may_run_again(self) -> bool:
         """Whether nothing has been changed so far that exists outside of the run."""
         for x in self.program.instructions:
-            if x.kind == form.HOST or (x.kind != form.GUARD and any(v.storage.is_external for v in x.outputs)):
+            if x.kind in (form.HOST, form.OUT) or (x.kind != form.GUARD and any(v.storage.is_external for v in x.outputs)):
                 return False
         return all(leaf._grad is held for leaf, held in self._grads.values())
+
+
+def _is_outermost(frame: FrameType) -> bool:
+    """Whether a frame is that of the compiled function."""
+    caller = frame.f_back
+    if caller is not None and caller.f_code is WeakMethod.__call__.__code__:
+        caller = caller.f_back
+    return caller is not None and caller.f_code is record.__code__
 
 
 def _plain(x: Any) -> Any:

@@ -16,6 +16,8 @@ from wengert.core.binding import stand_ins
 from wengert.core.tensor import TensorBase
 
 _PLAIN = frozenset({int, float, bool})  # operands that arithmetic is written down with
+_READ = object()  # in place of a function, for a number that a tensor gives
+_NEVER_FAILING = frozenset({operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.abs})
 
 
 class Arithmetic:
@@ -26,9 +28,11 @@ class Arithmetic:
     def __init__(self, given: Sequence[Any], names: Sequence[str] = ()) -> None:
         self.n_given = len(given)
         self.is_recording = True
+        self.is_put_out: Callable[[], bool] = bool  # whether texts are made of values to be put out, which is done anew in each run
         self._thread = get_ident()  # to others, stand-ins are numbers: they may find them where the function does
         self.conditions: dict[int, Any] = {}  # places of numbers, and their values in the recording
-        # What follows the given numbers in the table: (None, (), a constant), or (a function, places, the type of its result).
+        # What follows the given numbers in the table: (None, (), a constant), (a function, places, the type of its result), or
+        # (_READ, (), the type of the number).
         self.rows: list[tuple[Any, tuple[int, ...], Any]] = []
         self._texts = list(names) or [f"n{i}" for i in range(len(given))]
         self._constants: dict[tuple[type, str], int] = {}
@@ -76,25 +80,47 @@ class Arithmetic:
         """Return what the number at a place is, for people."""
         return self._texts[place]
 
-    def fits(self, given: Sequence[Any]) -> list[Any] | None:
-        """Return the table of numbers for given ones, or None if a condition comes out otherwise."""
-        table = list(given)
+    def read(self, number: Any, text: str) -> Number:
+        """Return a stand-in for a number that a tensor gives in the middle of the run. text: what it is, for people."""
+        return self._stand_in(self._add(_READ, (), type(number), text), number)
+
+    def may_stop(self, place: int) -> bool:
+        """Whether something that follows from the number at a place, up to the next one that a tensor gives, may not fit."""
+        end = place + 1
+        while end - self.n_given < len(self.rows) and self.rows[end - self.n_given][0] is not _READ:
+            function, _, kind = self.rows[end - self.n_given]
+            if function is not None and (function not in _NEVER_FAILING or kind is int):
+                return True
+            end += 1
+        return any(place <= x < end for x in self.conditions)
+
+    def table_of(self, given: Sequence[Any]) -> list[Any] | None:
+        """Return the table of numbers for given ones, up to the first that a tensor gives, or None if a condition fails."""
+        table = list(given[: self.n_given])
+        return table if self._follows(table, 0) else None
+
+    def go_on(self, table: list[Any], number: Any) -> bool:
+        """Add the number that a tensor gives, and what follows, to the table. Return False if a condition fails."""
+        table.append(number)
+        return type(number) is self.rows[len(table) - 1 - self.n_given][2] and self._follows(table, len(table) - 1)
+
+    def _follows(self, table: list[Any], first: int) -> bool:
         try:
-            for function, places, expected in self.rows:
-                if function is None:
-                    table.append(expected)
-                    continue
-                result = function(*[table[i] for i in places])
-                if type(result) is not expected:
-                    return None
+            for function, places, expected in self.rows[len(table) - self.n_given :]:
+                if function is _READ:
+                    break
+                result = expected if function is None else function(*[table[i] for i in places])
+                if function is not None and type(result) is not expected:
+                    return False
                 table.append(result)
         except (ArithmeticError, ValueError):
-            return None  # the function raises it, at its line
+            return False  # the function raises it, at its line
         for place, expected in self.conditions.items():
-            found = table[place]
-            if type(found) is not type(expected) or (found is not expected and repr(found) != repr(expected)):
-                return None
-        return table
+            if first <= place < len(table):
+                found = table[place]
+                if type(found) is not type(expected) or (found is not expected and repr(found) != repr(expected)):
+                    return False
+        return True
 
 
 def value_of(x: Any) -> Any:
@@ -105,7 +131,7 @@ def value_of(x: Any) -> Any:
 def plain(x: Any) -> Any:
     """Return the value of a stand-in, on which the program depends from now on, or x itself."""
     if type(x) in _STAND_INS:
-        if x._arithmetic.is_seen():
+        if x._arithmetic.is_seen() and not x._arithmetic.is_put_out():
             x._arithmetic.conditions[x._place] = x._value
         return x._value
     return x
@@ -136,6 +162,9 @@ class Number:
     def __getattr__(self, name: str) -> Any:
         getattr(type(self._value), name)  # raises AttributeError, as for a number
         return getattr(plain(self), name)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return getattr(ufunc, method)(*map(plain, inputs), **options)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         import numpy as np

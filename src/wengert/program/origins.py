@@ -50,6 +50,7 @@ _CONSTANT_MAKERS = """
 
 _LEAVING_METHODS = (
     "item", "tolist", "numpy", "__array__", "__bool__", "__int__", "__float__", "__complex__", "__index__", "data_ptr",
+    "__repr__", "__str__", "__format__",
 )  # fmt: skip
 
 

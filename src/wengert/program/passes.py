@@ -7,7 +7,7 @@
     settle_numbers  an operand of a kernel that is one constant number is a Python number
     join_products   products of one matrix with several vectors become one product: see batches.py
     join_copies     copies of pieces that follow each other are one
-    defer_grads     .grad is set at the end, or before the step of an optimizer
+    defer_grads     .grad is set at the end, or before the step of an optimizer and what is put out
     drop_unused     an instruction whose results nothing reads is left out
     fuse            neighbouring pointwise instructions become one, which reads and writes each array once: see fusion.py
 """
@@ -193,7 +193,7 @@ def defer_grads(instructions: list[Instruction]) -> list[Instruction]:
         if x.kind == form.SET_GRAD:
             waiting.append(x)
             continue
-        if x.kind == form.HOST and x.function.is_step:
+        if x.kind == form.OUT or (x.kind == form.HOST and x.function.is_step):
             found.extend(waiting)
             waiting = []
         found.append(x)

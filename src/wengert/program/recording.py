@@ -28,6 +28,7 @@ from wengert.core.recorder import evaluate_each, set_program_recorder, watch_cal
 from wengert.core.tape import Refusal, Tape, root_of
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.untaken import set_places_observer
+from wengert.core.watched import set_number_observer
 from wengert.dtypes import dtype
 from wengert.generator import Generator
 from wengert.kernels import native
@@ -35,6 +36,8 @@ from wengert.kernels.memory import bounds_of
 from wengert.program import form, origins
 from wengert.program.array_recording import ArrayRecorder
 from wengert.program.form import Instruction, Program, Scalar, Storage, Value, hooks_of, replaced
+from wengert.program.numbers import is_stand_in
+from wengert.program.outputs import Outputs
 from wengert.program.results import Results, marks_of
 from wengert.program.surroundings import Surroundings, is_optimizer
 from wengert.program.updates import update_of
@@ -52,7 +55,7 @@ _package_codes: list[Any] = []
 _EVENTS = {"call": _CALLS, "return": _CALLS | _DATA, "c_call": _C_CALLS}
 
 
-class Recorder(ArrayRecorder, Results):
+class Recorder(ArrayRecorder, Outputs, Results):
     """Records one run. inputs: the tensors among the arguments. surroundings: what the function reaches. exact: rules are to
     compute the last bits that they compute in eager passes."""
 
@@ -60,7 +63,9 @@ class Recorder(ArrayRecorder, Results):
         self.program = Program(name)
         Tape.__init__(self, self.program.storages, self.program.instructions, (Value, Storage, Instruction))
         ArrayRecorder.__init__(self)
+        Outputs.__init__(self)
         Results.__init__(self)
+        self._surroundings = surroundings
         self.exact = exact
         self.host: tuple[FrameType, origins.Host, Any] | None = None
         self._inputs = inputs
@@ -168,6 +173,7 @@ class Recorder(ArrayRecorder, Results):
         self.add(form.COPY, "cast", (operand,), (value,))
 
     def _count_write(self, target: TensorBase, value: Value) -> None:
+        self.note_change()
         self._versions_of(target)
         owner = self._owners.get(value.storage)
         if owner is None or owner._counter is target._counter:  # else it was cut off, as by .data
@@ -178,6 +184,7 @@ class Recorder(ArrayRecorder, Results):
     def run_pass(self, task: Any, roots: list[Any], cotangents: list[Any]) -> None:
         """Run a backward pass, and record what it does to .grad. Called by core/recorder.py."""
         if self.refusal is None:
+            self.note_change()
             for x in cotangents:
                 if not self._is_known(x._array) and np.all(x._array == 1):
                     self.constant(x._array)
@@ -256,7 +263,7 @@ class Recorder(ArrayRecorder, Results):
                     self._end_host(argument)
             elif event == "c_call":
                 reason = origins.reason_against(argument)
-                if reason and not origins.is_import(frame):
+                if reason and not origins.is_import(frame) and not self.is_put_out(frame):
                     raise Refusal(reason)
             elif event == "call":
                 self._begin_call(frame)
@@ -295,6 +302,7 @@ class Recorder(ArrayRecorder, Results):
         if host.is_pure:
             self._end_array_function(host, (args, kwargs), result)
             return
+        self.note_change()
         for counter_owner, *_ in list(self._external.values()):
             self._versions_of(counter_owner)
         if host.is_step and self._add_update(args[0]):
@@ -342,7 +350,7 @@ class Recorder(ArrayRecorder, Results):
                 self.constant(x._array)
             return
         caller = origins.caller_of(frame) if origins.is_data(result) and self._internal(frame) else None
-        if caller is not None and not self._internal(caller):
+        if caller is not None and not self._internal(caller) and not self.is_put_out(caller):
             raise Refusal(f"{code.co_name}() gives Python a value that may depend on the elements of a tensor")
 
     def _create(self, frame: FrameType, result: Any) -> None:
@@ -364,18 +372,25 @@ class Recorder(ArrayRecorder, Results):
         tensor = frame.f_locals.get("self")
         if result is None or not isinstance(tensor, TensorBase):
             return
+        if is_stand_in(result) or self.is_in_statement(frame):
+            return
+        name = frame.f_code.co_name
         value = self.operand(tensor)
-        if isinstance(result, bool) and frame.f_code.co_name in ("__bool__", "item"):
+        if isinstance(result, bool) and name in ("__bool__", "item"):
             self.add(form.GUARD, "bool", (value,), (), {"value": result})
-        elif isinstance(result, int) and frame.f_code.co_name in ("__int__", "__index__", "item"):
-            self.add(form.GUARD, "int", (value,), (), {"value": result})
-        elif frame.f_code.co_name in ("item", "__float__") and origins.is_returned(origins.caller_of(frame)):
+        elif name in ("item", "__float__") and origins.is_returned(origins.caller_of(frame)):
             self._items[id(result)] = result, self.computed_copy(value)
-        else:
+        elif isinstance(result, int) and name in ("__int__", "__index__", "item") and not self.is_put_out(frame):
+            self.add(form.GUARD, "int", (value,), (), {"value": result})
+        elif not self.is_put_out(frame):
             raise Refusal(
-                f"{frame.f_code.co_name}() gives Python a value of a tensor. Compute with tensors, return the number, "
-                "or compare tensors: `if x > 0:`"
+                f"{name}() gives Python a value of a tensor. Compute with tensors, use item() with operators only, return the "
+                "number, or compare tensors: `if x > 0:`"
             )
+
+    def take_number(self, tensor: TensorBase, number: Any) -> Any:
+        """Return what item() gives the function."""
+        return number
 
     def computed_copy(self, value: Value) -> Value:
         """Return a new value, into which an instruction copies another one."""
@@ -427,6 +442,7 @@ def record(recorder: Recorder, fn: Callable[..., Any], args: Any, kwargs: Any) -
     _recording = True
     set_program_recorder(recorder.intercept, recorder.run_pass)
     set_places_observer(recorder.see_places)
+    set_number_observer(recorder.take_number)
     try:
         with without_collector(), recorded_passes.all_recorded():  # finalizers are no part of the function
             watch_calls(recorder.kinds, recorder.profile)
@@ -437,4 +453,6 @@ def record(recorder: Recorder, fn: Callable[..., Any], args: Any, kwargs: Any) -
     finally:
         set_program_recorder(None, None)
         set_places_observer(None)
+        set_number_observer(None)
+        recorder.end_statement()
         _recording = False

@@ -100,9 +100,8 @@ class Results(Tape):
             view = made()
             if view is not None:
                 self._viewed.setdefault(id(view._array), view)
-        kinds = [x.kind for x in self.program.instructions]
         steps = [i for i, x in enumerate(self.program.instructions) if x.kind == form.HOST and x.function.is_step]
-        if steps and form.GUARD in kinds[steps[0] :]:
+        if steps and any(map(self.program.may_stop, self.program.instructions[steps[0] :])):
             raise Refusal("a condition on a tensor follows the step of an optimizer, which could not be undone")
         if self._items.keys() - {id(x) for x in leaves}:  # __float__() was called by another function than float()
             raise Refusal("a number of a tensor goes elsewhere than into the result")
@@ -259,6 +258,8 @@ def _check_graph(program: Program) -> None:
             reason = "the function writes a tensor that exists before the call"
         elif (x.kind == form.HOST and (x.function.draws or x.function.is_step)) or may_draw(x):
             reason = "the function draws random numbers, or steps an optimizer"
+        elif x.kind == form.OUT:
+            reason = "the function puts something out"
     if any(s.kind == form.TENSOR and s.key._grad_fn is not None for s in program.storages):
         reason = "the function reaches a tensor that has a history"
     if reason:

@@ -126,6 +126,10 @@ class Steps:
             self.steps.append(("host", x.function, inputs, self._bound(x.params), outputs))
         elif x.kind == form.CHECK:
             self.steps.append((form.CHECK, x.params["limit"], inputs[0]))
+        elif x.kind == form.OUT:
+            self.steps.append((form.OUT, x.function, inputs))
+        elif x.kind == form.READ:
+            self.steps.append((form.READ, inputs[0]))
         elif x.kind == form.GUARD:
             self.steps.append(("guard", x.params["value"], inputs[0]))
         elif x.kind == form.SET_GRAD:
@@ -265,7 +269,7 @@ class Steps:
             outside = [v for v in values_written(x) if v.storage.is_external] if x.kind != form.MAKE else []
             if outside:
                 written.update({int(self.slot(v)): v for v in outside})
-            elif written and (x.kind == form.GUARD or (x.kind == form.MAKE and kernel_of(x) is None)):
+            elif written and (self.program.may_stop(x) or (x.kind == form.MAKE and kernel_of(x) is None)):
                 stops = True
         return list(written.items()) if stops else []
 

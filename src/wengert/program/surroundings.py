@@ -51,8 +51,8 @@ _EMPTY = object()
 _OPEN = frozenset({"types.SimpleNamespace", "argparse.Namespace", "dataclasses.Field", "dataclasses._DataclassParams"})
 # Modules of objects that do not change, or whose changes no result depends on.
 _SETTLED = frozenset({
-    "_abc", "_thread", "abc", "dataclasses", "datetime", "decimal", "fractions", "functools", "logging", "operator", "pathlib",
-    "threading", "typing", "uuid", "weakref",
+    "_abc", "_io", "_thread", "abc", "dataclasses", "datetime", "decimal", "fractions", "functools", "logging", "operator",
+    "pathlib", "threading", "typing", "uuid", "weakref",
 })  # fmt: skip
 _DRAWING = frozenset({"random", "rvs", "default_rng"})  # names in NumPy and SciPy of what draws random numbers
 _SETTINGS = frozenset({"param_groups", "defaults", "state_dict", "get_last_lr", "get_lr"})  # names that read those of an optimizer
@@ -114,7 +114,7 @@ class Surroundings:
         self.unknown: str | None = None
         self.numbers: set[int] = set()  # the ids of NumPy's numbers among it
         self.names_grads = False  # whether a function may set .grad
-        self._seen: set[int] = set()
+        self.seen: set[int] = set()  # the ids of all of it but numbers and the like
         self._entries: list[tuple[Any, Any, Any, bool, str]] = []  # (container, keys, values, by_name, path): see core/replay.py
         self._empty: list[Any] = []  # containers that are empty
         self._empty_paths: list[str] = []
@@ -133,10 +133,10 @@ class Surroundings:
             kind = type(x)
             if isinstance(x, np.generic):
                 self.numbers.add(id(x))
-            if kind in _CONSTANT_TYPES or id(x) in self._seen or isinstance(x, _PLAIN):
+            if kind in _CONSTANT_TYPES or id(x) in self.seen or isinstance(x, _PLAIN):
                 continue
-            self._seen.add(id(x))
-            if len(self._seen) > _LIMIT:
+            self.seen.add(id(x))
+            if len(self.seen) > _LIMIT:
                 self.unknown = f"{path} and more than {_LIMIT} other Python objects"
                 return
             if kind in _CONTAINERS and not x:  # as most dicts of a module
@@ -161,7 +161,7 @@ class Surroundings:
         elif isinstance(x, type):
             yield from self._class_parts(x, path)
         elif isinstance(x, ModuleType):
-            if not _is_of_library(x.__name__):
+            if not is_of_library(x.__name__):
                 yield from self._names_of(vars(x), dict.fromkeys(vars(x)), path)
         elif isinstance(x, BuiltinFunctionType):
             if not isinstance(x.__self__, (ModuleType, type(None))):
@@ -194,7 +194,7 @@ class Surroundings:
             slots = [name for c in kind.__mro__ for name, member in vars(c).items() if isinstance(member, MemberDescriptorType)]
         if hasattr(x, "__wrapped__") and not isinstance(kind.__dict__.get("__wrapped__"), property):
             yield x.__wrapped__, path
-        if not is_open and (_is_of_library(kind.__module__, modules=False) or not (hasattr(x, "__dict__") or slots)):
+        if not is_open and (is_of_library(kind.__module__, modules=False) or not (hasattr(x, "__dict__") or slots)):
             if not (is_own or kind.__module__ in _SETTLED or callable(x)):
                 self.unknown = self.unknown or f"{path}, an object of {kind.__module__}.{kind.__qualname__}"
             return
@@ -206,7 +206,7 @@ class Surroundings:
             yield kind, path
 
     def _class_parts(self, cls: type, path: str) -> Iterator[tuple[Any, str]]:
-        if _is_of_library(cls.__module__):
+        if is_of_library(cls.__module__):
             return
         yield from self._keep(vars(cls), path)
         yield from ((base, path) for base in cls.__bases__)
@@ -220,7 +220,7 @@ class Surroundings:
     def _function_parts(self, fn: FunctionType, path: str) -> Iterator[tuple[Any, str]]:
         for name, cell in zip(own_code(fn).co_freevars, fn.__closure__ or (), strict=True):
             yield from self._keep(cell, f"{path}.{name}")
-        if _is_of_library(fn.__module__ or ""):
+        if is_of_library(fn.__module__ or ""):
             return
         used = dict.fromkeys(_names(own_code(fn)))
         self.names_grads |= not _GRADS.isdisjoint(used) or any(type(x) is str and x in _GRADS for x in own_code(fn).co_consts)
@@ -240,7 +240,7 @@ class Surroundings:
         values = [namespace[name] for name in names]
         self._add_entry(namespace, names, values, True, path)
         for name, value in zip(names, values, strict=True):
-            if isinstance(value, ModuleType) and _is_of_library(value.__name__):
+            if isinstance(value, ModuleType) and is_of_library(value.__name__):
                 parts = value.__name__.split(".")
                 if parts[0] in ("numpy", "scipy") and not _DRAWING.isdisjoint((*used, *parts)):
                     self.unknown = self.unknown or f"{path}, which draws random numbers of {parts[0]}"
@@ -349,7 +349,7 @@ def is_optimizer(x: Any) -> bool:
 _LIBRARIES = frozenset({"numpy", "scipy", *sys.stdlib_module_names}) - {"__main__"}
 
 
-def _is_of_library(module: str, modules: bool = True) -> bool:
+def is_of_library(module: str, modules: bool = True) -> bool:
     """Whether a function or a class is of a library, which does not change. Of wengert only functions and classes are."""
     first = module.partition(".")[0]
     return first in _LIBRARIES or (modules and first == "wengert")

@@ -1,0 +1,384 @@
+"""Numbers that tensors give in the middle of a compiled function, and what a function puts out: print, logging, files."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import math
+import random
+import sys
+import warnings
+
+import pytest
+
+import wengert as torch
+from wengert.program.compiled import CompileError
+
+
+def run_both(make, n=6, recordings=1, **options):
+    """Run make() and its compiled function n times. Compare results and what is put out. Return the compiled function.
+
+    make: returns a function of a tensor, and the tensors that it changes."""
+    found = []
+    for is_compiled in (False, True):
+        fn, tensors = make()
+        run = torch.compile(fn, fullgraph=True, **options) if is_compiled else fn
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            results = [repr(run(torch.tensor([0.5 * i, 2.0, -1.25]))) for i in range(n)]
+        found.append((results, text.getvalue(), [t.tolist() for t in tensors], [t._version for t in tensors]))
+    assert found[1] == found[0]
+    if recordings is not None:
+        assert len(run.recordings) == recordings, run.explain()
+        assert sum(r.runs for r in run.recordings) == n - recordings, run.explain()
+    return run
+
+
+# -- numbers ---------------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_of_tensors_go_on():
+    def summed(x):
+        total = 0.0
+        for i in range(3):
+            total += (x * i).sum().item()
+        mean = total / 3
+        return x * mean, mean, {"double": [2 * mean]}
+
+    def normalised(x):
+        largest = x.abs().max().item()
+        return x / largest if largest else x, max(largest, 1.0), -largest
+
+    def given_back(x):
+        def norm(y):
+            return (y * y).sum().item()
+
+        return x - norm(x) * 0.5
+
+    def whole(x):
+        n = (x > 0).sum().item()
+        return x * n / 3, n, n // 2, (x > 1).sum().item()
+
+    for fn in (lambda x: x * x.sum().item(), summed, given_back):
+        run_both(lambda fn=fn: (fn, []))
+        run_both(lambda fn=fn: (fn, []), backend="c")
+    run_both(lambda: (normalised, []))
+    run_both(lambda: (whole, []), recordings=None)
+
+
+def test_comparisons_of_numbers_are_conditions():
+    def branching(x):
+        if x.sum().item() > 2:
+            return x * 2
+        return x - 1
+
+    def iterating(x):
+        y = x.abs().sum()
+        while y.item() > 0.1:
+            y = y / 4
+        return y
+
+    run_both(lambda: (branching, []), recordings=2)
+    run_both(lambda: (iterating, []), recordings=None)
+
+
+def test_a_condition_that_fails_after_a_write_undoes_it():
+    def make():
+        held = torch.zeros(3)
+
+        def fn(x):
+            held.add_(x)
+            if held[0].item() > 3:
+                held.mul_(0.5)
+            return held * 1
+
+        return fn, [held]
+
+    run_both(make, n=10, recordings=2)
+
+
+def test_a_training_step_that_uses_its_loss():
+    def make():
+        w = torch.ones(3, requires_grad=True)
+        optimizer = torch.optim.SGD([w], lr=0.05, momentum=0.9)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = ((w * x) ** 2).sum()
+            loss.backward()
+            scale = 1 / (1 + loss.item())
+            w.grad.mul_(scale)
+            optimizer.step()
+            return loss.item(), scale
+
+        return step, [w]
+
+    run_both(make, n=10, recordings=2)  # the first call makes .grad and the momentum
+
+
+def test_division_by_a_number_that_is_zero_raises_in_the_function():
+    fn = torch.compile(lambda x: x * (1 / x.sum().item()), fullgraph=True)
+    x = torch.ones(2)
+    assert fn(x).tolist() == [0.5, 0.5] and fn(x * 2).tolist() == [0.5, 0.5]
+    with pytest.raises(ZeroDivisionError):
+        fn(x * 0)
+    assert fn(x * 4).tolist() == [0.5, 0.5] and len(fn.recordings) == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.int64])
+def test_numbers_are_those_of_eager_runs_in_each_dtype(dtype):
+    def fn(x, y):
+        a = y.item()
+        return x * a, a * x - a, a + x.double(), x / (a + 2), a
+
+    run = torch.compile(fn)
+    for value in (3, 1, 0, -2, 7):
+        x, y = torch.arange(4).to(dtype), torch.tensor(value).to(dtype)
+        for found, expected in zip(run(x, y), fn(x, y), strict=True):
+            assert type(found) is type(expected)
+            assert repr(found) == repr(expected)
+            assert not isinstance(found, torch.Tensor) or found.dtype == expected.dtype
+
+
+def test_special_values_of_numbers():
+    fn = torch.compile(lambda x, y: (x * y.item(), y.item() + 0.0), fullgraph=True)
+    x = torch.tensor([1.0, -2.0, math.inf])
+    for value in (1.0, -0.0, 0.0, math.nan, math.inf, -math.inf, 1e-45):
+        y = torch.tensor(value)
+        assert repr(fn(x, y)) == repr((x * y.item(), y.item() + 0.0))
+    assert len(fn.recordings) == 1
+
+
+def test_results_with_a_history_follow_numbers():
+    def fn(x):
+        return (x * x.detach().max().item()).sum()
+
+    run = torch.compile(fn, fullgraph=True)
+    for i in range(1, 5):
+        x, y = (torch.tensor([1.0, float(i)], requires_grad=True) for _ in range(2))
+        run(x).backward()
+        fn(y).backward()
+        assert x.grad.tolist() == y.grad.tolist()
+    assert len(run.recordings) == 1
+
+
+class _Keeper:
+    last = 0.0
+
+
+def test_numbers_that_are_read_by_others_are_numbers():
+    kept = []
+    keeper = _Keeper()
+
+    def in_a_list(x):
+        kept.append(x.sum().item())
+        return x * 1
+
+    def in_an_object(x):
+        keeper.last = x.sum().item()
+        return x * 1
+
+    def by_a_function(x):
+        return x * math.cos(x.sum().item())
+
+    def in_the_caller(x):
+        def pair(y):
+            return y.sum().item(), 1
+
+        return x * math.floor(pair(x)[0])
+
+    for fn in (in_a_list, in_an_object, by_a_function, in_the_caller):
+        run = torch.compile(fn)
+        with pytest.warns(RuntimeWarning, match="runs eagerly"):
+            found = [run(torch.ones(2) * i).tolist() for i in range(4)]
+        assert found == [fn(torch.ones(2) * i).tolist() for i in range(4)] and not run.recordings
+    assert all(type(x) is float for x in (*kept, keeper.last))
+
+
+# -- what is put out -------------------------------------------------------------------------------------------------------
+
+_log = logging.getLogger("test_reads")
+
+
+def test_prints_come_again_with_the_values_of_the_run():
+    def tensors(x):
+        y = x * 2
+        print(y.sum())
+        z = y + 1
+        print(f"mean {z.mean().item():.3f}", y, sep=" | ", end=".\n")
+        print("shape", x.shape, x.dtype, [y, z], {"z": z[0]}, str(z))
+        return z
+
+    def numbers(x):
+        mean = x.mean().item()
+        for i in range(3):
+            print(i, mean * i)
+            if i == 1:
+                print("%.2f" % (mean + 1), f"{mean:.2f}")
+        return x * mean
+
+    def chosen(x):
+        print("large" if x.sum() > 2 else "small")
+        return x + 1
+
+    def of_others(x):
+        print(math.floor(x.max().item()), str(x[0]).upper())
+        print(
+            "over lines",
+            x.max().item(),
+        )
+        return x * 1
+
+    def plain(x):
+        for _ in range(2): print("a"); print(x[0])  # fmt: skip  # noqa: E701, E702
+        print()
+        return x + 1
+
+    for fn in (tensors, numbers, of_others, plain):
+        run_both(lambda fn=fn: (fn, []))
+    run_both(lambda: (chosen, []), recordings=2)
+
+
+def test_prints_of_histories_and_gradients():
+    def make():
+        w = torch.ones(3, requires_grad=True)
+
+        def step(x):
+            w.grad = None
+            loss = (w * x).exp().sum()
+            print(loss, w, w * 2)
+            with torch.no_grad():
+                print(loss * 2)
+            loss.backward()
+            print("loss", loss, loss.item(), w.grad)
+            with torch.no_grad():
+                w.sub_(0.01 * w.grad)
+            print(w)
+            return loss.detach()
+
+        return step, [w]
+
+    run_both(make, recordings=2)  # the first call finds no .grad
+
+
+def test_a_run_that_does_not_fit_prints_once():
+    def fn(x):
+        print("sum", x.sum())
+        if x.sum() > 2:
+            return x * 2
+        return x[x > 1]
+
+    run_both(lambda: (fn, []), n=12, recordings=None)
+
+
+def test_logging_and_files(tmp_path, caplog):
+    path = tmp_path / "losses.txt"
+
+    def run(wrap):
+        with open(path, "a") as file, caplog.at_level(logging.INFO, "test_reads"):
+
+            def fn(x):
+                loss = (x * x).sum()
+                _log.info("loss %.3f %s", loss.item(), loss)
+                logging.getLogger("test_reads").warning("again %s", x)
+                file.write(f"{loss.item()}\n")
+                sys.stdout.write("")
+                return loss
+
+            step = wrap(fn)
+            results = [step(torch.ones(2) * i).item() for i in range(5)]
+        records = [(r.getMessage(), r.levelname, r.lineno, r.funcName, r.filename) for r in caplog.records]
+        caplog.clear()
+        return results, records, path.read_text()[-80:].split()[-5:], step
+
+    *expected, _ = run(lambda fn: fn)
+    *found, step = run(torch.compile)
+    assert found == expected and len(step.recordings) == 1, step.explain()
+
+
+def test_an_error_in_what_is_put_out_is_that_of_the_function():
+    def fn(x):
+        print(f"{1 / x.sum().item():.1f}")
+        return x * 2
+
+    run = torch.compile(fn, fullgraph=True)
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        assert run(torch.ones(2)).tolist() == run(torch.ones(2)).tolist() == [2, 2]
+        with pytest.raises(ZeroDivisionError) as caught:
+            run(torch.zeros(2))
+    assert text.getvalue() == "0.5\n0.5\n" and caught.traceback[-1].name == "fn"
+
+
+def _shouted(x):
+    return f"{x.sum().item():.2f}!"
+
+
+def test_statements_that_change_something_run_eagerly():
+    left = [3, 2, 1, 0, 0, 0]
+
+    def writes(x):
+        y = x * 1
+        print(y.add_(1))
+        return y
+
+    def draws(x):
+        print(torch.rand(1).item())
+        return x + torch.rand(1)
+
+    def pops(x):
+        print(left.pop())
+        return x * len(left)
+
+    def shuffles(x):
+        order = [1, 2]
+        random.shuffle(order)
+        return x * order[0]
+
+    def of_a_list(x):
+        order = [3.0, 2.0]
+        print(order.pop())
+        return x * order[-1]
+
+    def asks_others(x):
+        print(_shouted(x))
+        return x + 1
+
+    for fn in (asks_others, writes, draws, pops, shuffles, of_a_list):
+        with pytest.raises(CompileError), contextlib.redirect_stdout(io.StringIO()):
+            torch.compile(fn, fullgraph=True)(torch.ones(2))
+
+
+def test_texts_of_tensors_that_go_elsewhere_are_refused():
+    for fn in (lambda x: f"{x.sum()}", lambda x: x * len(str(x)), lambda x: x * len(repr(x))):
+        with pytest.raises(CompileError, match="gives Python a value"):
+            torch.compile(fn, fullgraph=True)(torch.ones(2))
+
+
+def test_a_debugger_sees_the_function_run():
+    seen = []
+
+    def fn(x):
+        print(x.sum())
+        return x + 1
+
+    run = torch.compile(fn)
+    before = sys.gettrace()
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()) as text:
+        warnings.simplefilter("ignore")
+        sys.settrace(lambda frame, event, argument: seen.append(frame.f_code.co_name))
+        try:
+            results = [run(torch.ones(1) * i).item() for i in range(3)]
+        finally:
+            sys.settrace(before)
+    assert results == [1.0, 2.0, 3.0] and seen.count("fn") == 3
+    assert text.getvalue().split() == ["tensor(0.)", "tensor(1.)", "tensor(2.)"]
+
+
+def test_code_without_its_source_runs_eagerly():
+    namespace = {}
+    exec("def fn(x):\n    print(x.sum())\n    return x * x.sum().item()\n", namespace)
+    run = torch.compile(namespace["fn"])
+    with contextlib.redirect_stdout(io.StringIO()), pytest.warns(RuntimeWarning, match="runs eagerly"):
+        found = [run(torch.ones(2) * i).tolist() for i in range(3)]
+    assert found == [[2 * i * i] * 2 for i in range(3)] and not run.recordings
