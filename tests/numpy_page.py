@@ -150,7 +150,7 @@ def _namespaces() -> str:
         "write `x.as_strided(size, stride)`. `array_utils`, `format`, `introspect`, `mixins` and `npyio` are not for numbers.",
         "**numpy.char, numpy.strings, numpy.rec**: not for numbers. They refuse.",
         "**Calls of Python functions**: `frompyfunc`, `apply_along_axis`, `apply_over_axes`, `piecewise` and `fromfunction` differentiate. "
-        "`vectorize` refuses; `wengert.numpy.vectorize` differentiates, without a signature.",
+        "`vectorize` refuses; `wengert.numpy.vectorize` differentiates.",
         "**like=**: `array`, `asarray`, `full`, `arange`, `zeros`, `ones`, `empty`, `eye`, `fromiter` and others return tensors with "
         "`like=x`, and refuse tensors that require grad without.",
     ]

@@ -181,6 +181,9 @@ np.trace(s)
 np.piecewise(v, [v > 1], [lambda t: t * t, lambda t: t.sum(axis=0) + t])
 np.vectorize(lambda a, b: np.sin(a) * b if a > 1 else a + b)(v[:, None], x)
 np.vectorize(lambda a: (a * a, a + 1.0), otypes="dd")(x)[0]
+np.vectorize(lambda a, b: (a * b).sum(), signature="(n),(n)->()")(x.T, v)
+np.vectorize(lambda a, b: np.outer(a, b) / a[0], signature="(n),(m)->(n,m)")(x, v[:2])
+np.vectorize(lambda a, b: (a @ b, a[0] * b), signature="(n),(n)->(),(n)")(x[:, None], x)[1]
 np.vectorize(lambda c, a, n=1: a**n * c[1], excluded=[0, "n"])([1.0, 2.0], v, n=2)
 """
 

@@ -211,3 +211,72 @@ def test_the_class_of_short_time_transforms(mode):
         check_call("signal", "ShortTimeFFT", lambda f, S: make(f).istft(S, f_axis=0, t_axis=1), transform.transpose(1, 2, 0).copy())
     with pytest.raises(ValueError, match=r"must be >= ceil"):
         signal.ShortTimeFFT(window, 3, 2.0).stft(wengert.ones(3, requires_grad=True))
+
+
+OBJECTS = {
+    "TransferFunction": (NUM, DEN),
+    "ZerosPolesGain": (np.array([-0.3]), POLES[:2], np.array(1.4)),
+    "StateSpace": ONE,
+}
+USES = [
+    lambda s: s.impulse(T=T), lambda s: s.step(T=T), lambda s: s.output(np.sin(T), T)[1], lambda s: s.bode(T + 0.1),
+    lambda s: s.freqresp(T + 0.1), lambda s: s.to_tf().num, lambda s: s.to_zpk().gain, lambda s: s.to_ss().step(T=T),
+    lambda s: s.to_discrete(0.1).step(n=4), lambda s: s.to_discrete(0.1).freqresp(T + 0.1), lambda s: np.sort_complex(s.poles.detach().numpy() if isinstance(s.poles, wengert.Tensor) else s.poles),
+]  # fmt: skip
+
+
+def numbers(found):
+    """The numbers of a result, in one vector."""
+    if isinstance(found, (tuple, list)):
+        return np.concatenate([numbers(x) for x in found])
+    return np.ravel(found.detach().numpy() if isinstance(found, wengert.Tensor) else found)
+
+
+@pytest.mark.filterwarnings("ignore::scipy.signal.BadCoefficients")  # a numerator begins with 0 if it is shorter
+@each("name", list(OBJECTS))
+def test_systems_as_objects_have_the_values_of_scipys(name):
+    parts = OBJECTS[name]
+    for theirs, ours in ((getattr(scipy.signal, name), getattr(signal, name)), (scipy.signal.lti, signal.lti)):
+        plain, found = theirs(*map(plain_number, parts)), ours(*[wengert.tensor(x, requires_grad=True) for x in parts])
+        for use in USES:
+            np.testing.assert_allclose(numbers(use(found)), numbers(use(plain)), rtol=1e-9, atol=1e-11)
+        assert (found.inputs, found.outputs, found.dt) == (plain.inputs, plain.outputs, plain.dt)
+        for kind in ("lti", "dlti", "TransferFunction", "ZerosPolesGain", "StateSpace"):
+            assert isinstance(found, getattr(signal, kind)) == isinstance(plain, getattr(scipy.signal, kind))
+            assert isinstance(plain, getattr(signal, kind)) == isinstance(plain, getattr(scipy.signal, kind))
+
+
+def plain_number(x):
+    return x.item() if x.ndim == 0 else x
+
+
+@pytest.mark.filterwarnings("ignore::scipy.signal.BadCoefficients")
+def test_systems_as_objects_differentiate():
+    num, den = wengert.tensor(NUM, requires_grad=True), wengert.tensor(DEN, requires_grad=True)
+    for use in (lambda s: s.step(T=T)[1], lambda s: s.bode(T + 0.1)[1], lambda s: s.to_ss().impulse(T=T)[1], lambda s: signal.step(s, T=T)[1]):
+        found = use(signal.TransferFunction(num, den)).sum()
+        slopes = grad(found, (num, den))
+        for i, x in enumerate((NUM, DEN)):
+            for k in range(len(x)):
+                moved = []
+                for h in (1e-5, -1e-5):
+                    given = [NUM.copy(), DEN.copy()]
+                    given[i][k] += h
+                    moved.append(np.sum(numbers(use(scipy.signal.TransferFunction(*given)))))
+                np.testing.assert_allclose(slopes[i][k], (moved[0] - moved[1]) / 2e-5, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::scipy.signal.BadCoefficients")
+def test_systems_as_objects_refuse_what_does_not_fit():
+    x = wengert.tensor(NUM, requires_grad=True)
+    discrete = signal.dlti(x, DEN, dt=0.5)
+    assert isinstance(discrete, signal.dlti) and discrete.dt == 0.5
+    assert type(signal.TransferFunction(NUM, DEN)) is type(scipy.signal.TransferFunction(NUM, DEN))
+    assert signal.StateSpace(signal.TransferFunction(x, DEN)).A.shape == (3, 3)
+    for call, error in [
+        (lambda: signal.TransferFunction(x), ValueError), (lambda: signal.lti(x, DEN, dt=0.5), ValueError),
+        (lambda: signal.StateSpace(x, DEN), ValueError), (lambda: signal.lsim(discrete, np.sin(T), T), AttributeError),
+        (lambda: discrete.matrix, AttributeError),
+    ]:  # fmt: skip
+        with pytest.raises(error):
+            call()

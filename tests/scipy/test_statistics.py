@@ -10,6 +10,7 @@ import wengert
 import wengert.scipy.stats as stats
 from loops import each
 from scipy_checks import check_call, outputs_of
+from wengert.autograd import grad
 
 RNG = np.random.default_rng(5)
 
@@ -48,6 +49,7 @@ def _pair(name, *arrays, **kwargs):
 
 # Samples whose elements are far from each other: the order of the elements does not change with a step of the differences.
 G, H = np.array([0.3, -1.1, 2.05, 0.9, -0.45, 1.4, -2.0]), np.array([0.23, 1.9, -0.7, -1.6, 0.75, -1.05, 1.3])
+K = np.array([1.5, -0.4, 0.35, -1.2, 0.8, -0.15, 0.6])
 
 STATISTICS = [
     *[_row(name, _p(4, 3)) for name in ("gmean", "hmean", "gstd", "gzscore")],
@@ -116,6 +118,11 @@ STATISTICS = [
     *[_row("scoreatpercentile", np.stack([G, H], 1), args=(31.0,), interpolation_method=m, axis=0) for m in ("fraction", "lower", "higher")],
     _row("scoreatpercentile", G, args=([31.0, 80.0],)), ("mode", lambda f, x: f(x, axis=1)[0], (np.array([[1.0, 2.0, 2.5], [0.5, 0.1, 0.7]]),)),
     *[("binned_statistic", lambda f, v, m=m: f(H, v, m, bins=3)[:1], (G,)) for m in ("mean", "sum", "std", "median", "min", "max")],
+    ("binned_statistic", lambda f, v: f(H, v, bins=[-1.0, 0.1, 2.0]), (G,)), ("binned_statistic", lambda f, v: f(H, v, "sum", 3, (-1, 1)), (G,)),
+    ("binned_statistic_2d", lambda f, v: f(H, K, v, "sum", bins=2, range=[[-2, 2], [-2, 2]]), (G,)),
+    ("binned_statistic_2d", lambda f, v: f(H, K, v, "sum", bins=[-2.0, 0.0, 1.0, 3.0]), (G,)),
+    ("binned_statistic_dd", lambda f, v: f(np.stack([H, K, G], 1), v, "sum", bins=2).statistic, (G,)),
+    ("binned_statistic_dd", lambda f, v: f(np.stack([H, K], 1), v, "sum", [2, 3], expand_binnumbers=True)[0], (G,)),
     ("sigmaclip", lambda f, x: tuple(f(x, 1.5, 1.2)), (G,)), _row("obrientransform", _x(5), _x(5)),
     ("tmin", lambda f, x: f(x, -0.5, axis=None), (np.stack([G, H]),)), _row("tmax", np.stack([G, H], 1), args=(0.5,), inclusive=False),
     _row("tsem", G, limits=(-1.0, 1.5)),
@@ -123,6 +130,14 @@ STATISTICS = [
     ("boxcox", lambda f, x, lmb: f(x, _number(lmb)), (_p(6), np.array(0.4))), ("yeojohnson", lambda f, x, lmb: f(x, _number(lmb)), (_x(6), np.array(0.4))),
     ("boxcox_llf", lambda f, lmb, x: f(lmb, x), (np.array(0.4), _p(6))),
     ("yeojohnson_llf", lambda f, lmb, x: f(lmb, x), (np.array(0.4), _x(6))),
+]  # fmt: skip
+
+# Statistics that bend much: the finite differences take small steps.
+CURVED = [
+    *[_row("shapiro", _x(n)) for n in (3, 4, 5, 6, 11, 12, 30)],
+    _row("epps_singleton_2samp", _x(12), _x(9) + 0.3), _row("epps_singleton_2samp", _x(30), _x(29) + 0.3, t=[0.3, 0.9]),
+    _row("wasserstein_distance_nd", _x(3, 2), _x(4, 2)), _row("wasserstein_distance_nd", _x(3), _x(4)),
+    _row("wasserstein_distance_nd", _x(3, 2), _x(4, 2), np.array([0.2, 0.5, 0.4]), np.array([0.3, 0.2, 0.45, 0.6])),
 ]  # fmt: skip
 
 SQUARE = np.array([[2.0, 0.3, 0.1], [0.3, 1.0, -0.2], [0.1, -0.2, 1.5]])
@@ -140,6 +155,9 @@ MULTIVARIATE = [
     ("multivariate_normal", lambda d, x, c: d.logpdf(x, cov=c), (_x(4), np.array(1.3))),
     ("multivariate_normal", lambda d, x, c: d.logpdf(x, np.zeros(3), c), (_x(2, 3), _p(3))),
     ("multivariate_normal", lambda d, c: d.entropy(cov=_sym(c)), (SQUARE,)),
+    ("multivariate_normal", lambda d, x, m, c: d.cdf(x, m, _sym(c)), (_x(4, 2), _x(2), SMALL)),
+    ("multivariate_normal", lambda d, x, low, c: d(cov=_sym(c)).cdf(x, lower_limit=low), (_x(4, 2) + 2, _x(2), SMALL)),
+    ("multivariate_normal", lambda d, x, v: d.logcdf(x, 0.3, v), (_x(4), np.array(1.3))),
     ("multivariate_t", lambda d, x, m, c, df: d.logpdf(x, m, _sym(c), df), (_x(4, 3), _x(3), SQUARE, np.array(3.5))),
     ("matrix_normal", lambda d, x, m, r, c: d.logpdf(x, m, _sym(r), _sym(c)), (_x(3, 2), _x(3, 2), SQUARE, SMALL)),
     ("dirichlet", lambda d, a: d.logpdf(np.array([0.2, 0.3, 0.5]), a), (_p(3),)),
@@ -183,6 +201,47 @@ def test_values_and_derivatives(row):
     check_call("stats", name, call, *arrays, step=1e-3)
 
 
+@each("name, call, arrays", CURVED)
+def test_values_and_derivatives_of_curved_statistics(name, call, arrays):
+    check_call("stats", name, call, *arrays, step=1e-4)
+
+
+def _three_below(limits, cov):
+    """The probability that three normal variables are below limits, as an integral over the first one."""
+    sigma = np.sqrt(cov[0, 0])
+    factor = cov[1:, 0] / cov[0, 0]
+    rest = cov[1:, 1:] - np.outer(factor, cov[0, 1:])
+    places, weights = np.polynomial.legendre.leggauss(60)
+    x = limits[0] - 5 * sigma * (1 - places)  # from 10 deviations below the limit
+    given = scipy.stats.multivariate_normal.cdf(limits[1:] - x[:, None] * factor, cov=rest)
+    return 5 * sigma * np.sum(weights * scipy.stats.norm.pdf(x, scale=sigma) * given)
+
+
+def test_normal_probabilities_differentiate_in_limits_and_covariance():
+    limits, mean = np.array([0.4, -0.3, 0.9]), np.array([0.1, 0.2, -0.3])
+    x, m, c = [wengert.tensor(a, requires_grad=True) for a in (limits, mean, SQUARE)]
+    stats.multivariate_normal.logcdf(x, m, _sym(c), abseps=1e-8, releps=1e-8, maxpts=10**6, rng=np.random.default_rng(0)).backward()
+    point, h = np.concatenate([limits, mean, SQUARE.ravel()]), 1e-3
+
+    def at(p):
+        cov = p[6:].reshape(3, 3)
+        return np.log(_three_below(p[:3] - p[3:6], (cov + cov.T) / 2))
+
+    found = np.concatenate([x.grad.numpy(), m.grad.numpy(), c.grad.numpy().ravel()])
+    for i, direction in enumerate(np.eye(len(point))):
+        slope = (8 * (at(point + h * direction) - at(point - h * direction)) - at(point + 2 * h * direction) + at(point - 2 * h * direction)) / (12 * h)
+        assert found[i] == pytest.approx(slope, rel=1e-6, abs=1e-7), i
+
+
+def test_normal_probabilities_of_independent_variables():
+    x = wengert.tensor(_x(5), requires_grad=True)
+    found = stats.multivariate_normal.cdf(x, np.zeros(5), 2.0 * np.eye(5))
+    z = x.detach().numpy() / np.sqrt(2)
+    assert found.item() == pytest.approx(np.prod(scipy.stats.norm.cdf(z)), rel=1e-4)
+    (slope,) = grad(found, x)
+    np.testing.assert_allclose(slope.numpy(), found.item() * scipy.stats.norm.pdf(z) / scipy.stats.norm.cdf(z) / np.sqrt(2), rtol=1e-4)
+
+
 def test_the_bandwidth_of_a_density_differentiates():
     data, h = _x(9), wengert.tensor(0.6, dtype=wengert.float64, requires_grad=True)
     found = stats.gaussian_kde(data, h)(np.array([0.3]))
@@ -205,8 +264,13 @@ def test_samples_that_do_not_fit_are_refused():
         (lambda: stats.skew(x, nan_policy="omit"), wengert.errors.ArgumentError),
         (lambda: stats.multivariate_normal.logpdf(x, np.zeros(4), np.ones((4, 3))), ValueError),
         (lambda: stats.dirichlet.logpdf(np.ones(2) / 2, x), ValueError),
-        (lambda: stats.multivariate_normal.cdf(x, np.zeros(4), np.eye(4)), RuntimeError),
-        (lambda: stats.shapiro(x), RuntimeError),
+        (lambda: stats.multivariate_t.cdf(x, np.zeros(4), np.eye(4)), RuntimeError),
+        (lambda: stats.multivariate_normal.cdf(x, np.zeros(4), np.ones((4, 4))), wengert.errors.SingularMatrixError),
+        (lambda: stats.multivariate_normal.cdf(x, cov=np.ones((4, 4)), allow_singular=True), wengert.errors.ArgumentError),
+        (lambda: stats.anderson(x), RuntimeError),
+        (lambda: stats.epps_singleton_2samp(x, x), ValueError),
+        (lambda: stats.binned_statistic_dd(x[:, None], np.ones(4)), wengert.errors.ArgumentError),
+        (lambda: stats.binned_statistic_2d(x, x, np.ones(4)), wengert.errors.ArgumentError),
         (lambda: stats.gaussian_kde(x * RNG.normal(size=4)).integrate_box(0.0, 1.0), RuntimeError),
         (lambda: stats.gaussian_kde(x * RNG.normal(size=4)).resample(2), RuntimeError),
         (lambda: stats.vonmises_fisher.logpdf(x, np.ones(4), 1.0), ValueError),

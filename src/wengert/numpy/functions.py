@@ -411,15 +411,15 @@ def frompyfunc(func: Callable[..., Any], nin: int, nout: int, **identity: Any) -
 class vectorize(np.vectorize):
     """A function that calls pyfunc for each element. See numpy.vectorize.
 
-    Where an argument has a history, pyfunc gets ndarrays without dimensions, and the results are differentiated through pyfunc.
-    With a signature, such arguments raise ConversionError."""
+    Where an argument has a history, pyfunc gets ndarrays without dimensions, or those of the signature, and the results are
+    differentiated through pyfunc."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return arrays with the values of pyfunc at the broadcast arguments."""
         found: list[Any] = []
         given = [unwrap(x, found) for x in args]
         settings = {name: unwrap(x, found) for name, x in kwargs.items()}
-        if self.pyfunc is np._NoValue or self.signature is not None or not is_differentiated(found):
+        if self.pyfunc is np._NoValue or not is_differentiated(found):
             result = super().__call__(*map(_read, given), **{name: _read(x) for name, x in settings.items()})
             return result if result is self else wrapped(result)
         places = [i for i in range(len(args)) if i not in self.excluded]
@@ -430,6 +430,8 @@ class vectorize(np.vectorize):
             return self.pyfunc(*unnamed.values(), **{**kwargs, **dict(zip(names, elements[len(places) :], strict=True))})
 
         varying = [*[args[i] for i in places], *[kwargs[name] for name in names]]
+        if self.signature is not None:
+            return self._call_on_cores(call, varying)
         n = len(self.otypes) if self.otypes else 1
         if not self.otypes:
             first = call(*[_first_element(x) for x in varying])
@@ -439,6 +441,38 @@ class vectorize(np.vectorize):
             return result
         cast = [x.astype(kind) for x, kind in zip(result if n > 1 else (result,), self.otypes, strict=True)]
         return tuple(cast) if n > 1 else cast[0]
+
+
+    def _call_on_cores(self, call: Callable[..., Any], varying: list[Any]) -> Any:
+        """Call a function on the core dimensions of the signature, and join the results along the others."""
+        cores, result_cores = self._in_and_out_core_dims  # type: ignore[attr-defined]  # NumPy's attribute
+        if len(cores) != len(varying):
+            raise TypeError(f"wrong number of positional arguments: expected {len(cores)}, got {len(varying)}")
+        arrays: list[Any] = [x if isinstance(x, Holder) else np.asarray(x) for x in varying]
+        sizes: dict[str, int] = {}
+        for x, core in zip(arrays, cores, strict=True):
+            if x.ndim < len(core):
+                raise ValueError(f"{x.ndim}-dimensional argument does not have enough dimensions for all core dimensions {core!r}")
+            for name, size in zip(core, x.shape[x.ndim - len(core) :], strict=True):
+                if sizes.setdefault(name, size) != size:
+                    raise ValueError(f"inconsistent size for core dimension {name!r}: {size} vs {sizes[name]}")
+        outer = np.broadcast_shapes(*[tuple(x.shape[: x.ndim - len(core)]) for x, core in zip(arrays, cores, strict=True)])
+        if 0 in outer:
+            raise ValueError("cannot call `vectorize` with a signature including new output dimensions on size 0 inputs")
+        spread = as_function(np.broadcast_to)
+        spreads = [spread(x, outer + tuple(x.shape[x.ndim - len(core) :])) for x, core in zip(arrays, cores, strict=True)]
+        rows = []
+        for place in np.ndindex(*outer):
+            row = call(*[x[place] for x in spreads])
+            rows.append(row if len(result_cores) > 1 else (row,))
+            if len(rows[-1]) != len(result_cores):
+                raise ValueError(f"wrong number of outputs from pyfunc: expected {len(result_cores)}, got {len(rows[-1])}")
+        joined = []
+        for k, items in enumerate(zip(*rows, strict=True)):
+            whole = as_function(np.stack)([x if isinstance(x, Holder) else np.asarray(x) for x in items])
+            whole = whole.reshape(outer + tuple(whole.shape[1:]))
+            joined.append(whole.astype(self.otypes[k]) if self.otypes else whole)
+        return tuple(joined) if len(joined) > 1 else joined[0]
 
 
 def _read(x: Any) -> Any:

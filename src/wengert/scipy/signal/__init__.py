@@ -11,6 +11,7 @@ from wengert.scipy.signal import (
     _filters,
     _fir,
     _fractions,
+    _objects,
     _responses,
     _short_time,
     _spectra,
@@ -28,6 +29,10 @@ for _part in (_convolutions, _filters, _fir, _fractions, _responses, _short_time
 for _function in _designs.FUNCTIONS:
     _module.differentiates()(_function)
 _module.replaces(_short_time.ShortTimeFFT)
+for _name in _objects.__all__:
+    _module.replaces(getattr(_objects, _name))
+for _name in _objects.FUNCTIONS:
+    globals()[_name] = _objects.taking_objects(globals()[_name])
 
 _module.constant(
     "The result is a place, a size, a choice or a table of numbers.", "argrelextrema", "argrelmax", "argrelmin", "besselap",

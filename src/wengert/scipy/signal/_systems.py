@@ -1,7 +1,7 @@
 """Linear systems: their forms, their responses in time, and discrete systems in place of continuous ones.
 
 A system is a tuple as SciPy's, (num, den), (zeros, poles, gain) or (A, B, C, D), with the step dt at the end if it is discrete, or
-a system of SciPy's, which has no tensors.
+a system of SciPy's, which has no tensors, or a System.
 """
 
 from __future__ import annotations
@@ -27,8 +27,19 @@ theirs: Any = import_late("scipy.signal")
 # -- forms -----------------------------------------------------------------------------------------------------------------
 
 
+class System:
+    """The parts of a linear system, and the step dt of a discrete one, None for a continuous one."""
+
+    def __init__(self, parts: tuple[Any, ...], dt: Any) -> None:
+        self.parts, self.dt = parts, dt
+
+
 def parts_of(system: Any, discrete: bool = False) -> tuple[Any, ...]:
     """Return the parts of a system, and dt last if it is discrete."""
+    if isinstance(system, System):
+        if (system.dt is not None) != discrete:
+            raise AttributeError(f"a {'discrete' if discrete else 'continuous'}-time system is needed, and dt is {system.dt}")
+        return (*system.parts, *([system.dt] if discrete else []))
     wanted, other = (theirs.dlti, theirs.lti) if discrete else (theirs.lti, theirs.dlti)
     if isinstance(system, other):
         raise AttributeError(f"a {'discrete' if discrete else 'continuous'}-time system is needed, not {type(system).__name__}")

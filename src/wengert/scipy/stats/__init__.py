@@ -9,6 +9,7 @@ from wengert.scipy.stats import (
     _discrete_formulas as _discrete_formulas,
     _hypothesis_tests,
     _integral_formulas as _integral_formulas,
+    _samples,
     _stable as _stable,
 )
 from wengert.scipy.stats._distributions import (
@@ -29,7 +30,7 @@ for _name in _module.scipy.__all__:
         globals()[_name] = _PoissonBinomial(_theirs) if _name == "poisson_binom" else _Discrete(_theirs)
 globals().update(_MULTIVARIATE)
 
-for _part in (_descriptive, _hypothesis_tests):
+for _part in (_descriptive, _hypothesis_tests, _samples):
     for _name in _part.__all__:
         _module.differentiates(_name)(getattr(_part, _name))
 
@@ -39,7 +40,8 @@ _RANKS = """
     percentileofscore poisson_means_test quantile_test rankdata ranksums relfreq somersd spearmanr spearmanrho tiecorrect
     weightedtau wilcoxon
 """
-_module.constant("The result counts elements, or orders them.", *_RANKS.split())
+_module.constant("The result counts elements, or orders them.", *_RANKS.split(), "median_test")
+_module.constant("They take sizes, and draw.", "ortho_group", "special_ortho_group", "uniform_direction", "unitary_group")
 _RANDOM_VARIABLES = ("abs", "exp", "log", "make_distribution", "order_statistic", "truncate")
 _module.refuse("Use the distributions in lower case, such as norm.", *_RANDOM_VARIABLES)
 _module.refuse(
@@ -48,7 +50,6 @@ _module.refuse(
 )  # fmt: skip
 _module.refuse("Use the distribution's method fit.", "fit", "mvsdist", "bayes_mvs")
 _module.refuse("Use boxcox_llf and yeojohnson_llf.", "boxcox_normplot", "yeojohnson_normplot", "ppcc_max", "ppcc_plot")
-_module.refuse(
-    "It draws random numbers.", "ortho_group", "random_correlation", "random_table", "special_ortho_group", "uniform_direction",
-    "unitary_group",
-)  # fmt: skip
+_module.refuse("It draws random numbers.", "random_correlation", "random_table")
+_module.refuse("The p-value is a series that is not differentiated: write the statistic.", "anderson", "cramervonmises", "dunnett")
+_module.refuse("Use sort: the quantiles of the result are the sorted sample.", "ecdf")

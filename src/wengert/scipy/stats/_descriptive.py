@@ -11,17 +11,17 @@ from wengert._forks import import_late
 from wengert.array_functions.table import checked_axis, detached, w
 from wengert.array_protocol import _is_differentiated as is_differentiated
 from wengert.scipy._closures import implicit
-from wengert.scipy._frame import as_results, operands
+from wengert.scipy._frame import operands
 from wengert.scipy._parameters import slope_at
 from wengert.scipy.stats._formulas import S
 
 __all__ = [
-    "binned_statistic", "boxcox", "boxcox_llf", "boxcox_normmax", "circmean", "circstd", "circvar", "describe",
-    "differential_entropy", "directional_stats", "energy_distance", "entropy", "expectile", "gmean", "gstd", "gzscore", "hmean",
-    "iqr", "kstat", "kstatvar", "kurtosis", "lmoment", "median_abs_deviation", "mode", "moment", "obrientransform", "pmean",
-    "quantile", "scoreatpercentile", "sem", "sigmaclip", "skew", "tmax", "tmean", "tmin", "trim1", "trim_mean", "trimboth",
-    "tsem", "tstd", "tvar", "variation", "wasserstein_distance", "yeojohnson", "yeojohnson_llf", "yeojohnson_normmax", "zmap",
-    "zscore",
+    "binned_statistic", "binned_statistic_2d", "binned_statistic_dd", "boxcox", "boxcox_llf", "boxcox_normmax", "circmean",
+    "circstd", "circvar", "describe", "differential_entropy", "directional_stats", "energy_distance", "entropy", "expectile",
+    "gmean", "gstd", "gzscore", "hmean", "iqr", "kstat", "kstatvar", "kurtosis", "lmoment", "median_abs_deviation", "mode",
+    "moment", "obrientransform", "pmean", "quantile", "scoreatpercentile", "sem", "sigmaclip", "skew", "tmax", "tmean",
+    "tmin", "trim1", "trim_mean", "trimboth", "tsem", "tstd", "tvar", "variation", "wasserstein_distance", "yeojohnson",
+    "yeojohnson_llf", "yeojohnson_normmax", "zmap", "zscore",
 ]  # fmt: skip
 
 theirs = import_late("scipy.stats")
@@ -279,23 +279,70 @@ class BinnedStatisticResult(NamedTuple):
     binnumber: Any
 
 
+class BinnedStatistic2dResult(NamedTuple):
+    """What binned_statistic_2d returns."""
+
+    statistic: Any
+    x_edge: Any
+    y_edge: Any
+    binnumber: Any
+
+
+class BinnedStatisticddResult(NamedTuple):
+    """What binned_statistic_dd returns."""
+
+    statistic: Any
+    bin_edges: Any
+    binnumber: Any
+
+
+_WAYS: dict[str, Any] = {
+    "mean": w.mean, "sum": w.sum, "min": w.amin, "max": w.amax, "median": lambda v: w.quantile(v, 0.5),
+    "std": lambda v: w.std(v, correction=0),
+}  # fmt: skip
+
+
+def binned_statistic_dd(sample, values, statistic="mean", bins=10, range=None, expand_binnumbers=False):
+    """Derivative: in the values. The bins and counts are constants."""
+    if statistic != "count" and (statistic not in _WAYS or is_differentiated([sample, bins])):
+        return NotImplemented
+    given = detached(sample), detached(values), statistic, detached(bins), range
+    plain, edges, places = theirs.binned_statistic_dd(*given, expand_binnumbers=True)
+    places = np.atleast_2d(places)
+    number = places if expand_binnumbers else np.ravel_multi_index(tuple(places), [len(e) + 1 for e in edges])
+    found = w.as_tensor(plain)
+    if statistic != "count":
+        (values,) = operands(values)
+        if values.ndim != 1:
+            return NotImplemented
+        cells = np.full(len(values), -1)
+        inside = np.all((places > 0) & (places < np.array([len(e) for e in edges])[:, None]), 0)
+        cells[inside] = np.ravel_multi_index(tuple(places[:, inside] - 1), plain.shape)
+        chosen = [np.flatnonzero(cells == k) for k in np.arange(plain.size)]
+        parts = [_WAYS[statistic](values[i]) if len(i) else w.as_tensor(v) for i, v in zip(chosen, plain.flat, strict=True)]
+        found = w.stack(parts).reshape(plain.shape)
+    return BinnedStatisticddResult(found, [w.as_tensor(e) for e in edges], w.as_tensor(number))
+
+
+def binned_statistic_2d(x, y, values, statistic="mean", bins=10, range=None, expand_binnumbers=False):
+    """Derivative: in the values. The bins and counts are constants."""
+    if statistic != "count" and is_differentiated([x, y, bins]):
+        return NotImplemented
+    plain = detached(bins)
+    both = plain if np.ndim(plain) == 0 or len(plain) in (1, 2) else [plain, plain]
+    sample = np.stack([detached(x), detached(y)], -1)
+    found = binned_statistic_dd(sample, values, statistic, both, range, expand_binnumbers)
+    return found if found is NotImplemented else BinnedStatistic2dResult(found[0], found[1][0], found[1][1], found[2])
+
+
 def binned_statistic(x, values, statistic="mean", bins=10, range=None):
     """Derivative: in the values. The bins and counts are constants."""
-    if statistic == "count":
-        return as_results(theirs.binned_statistic(detached(x), detached(values), "count", detached(bins), range))
-    ways = {
-        "mean": w.mean, "sum": w.sum, "min": w.amin, "max": w.amax, "median": lambda v: w.quantile(v, 0.5),
-        "std": lambda v: w.std(v, correction=0),
-    }  # fmt: skip
-    if statistic not in ways or is_differentiated([x, bins]):
+    if statistic != "count" and is_differentiated([x, bins]):
         return NotImplemented
-    plain, edges, number = theirs.binned_statistic(detached(x), detached(values), statistic, detached(bins), range)
-    (values,) = operands(values)
-    if values.ndim != 1:
-        return NotImplemented
-    inside = [np.flatnonzero(number == k) for k in np.arange(1, len(edges))]
-    found = [ways[statistic](values[i]) if len(i) else w.as_tensor(v) for i, v in zip(inside, plain, strict=True)]
-    return BinnedStatisticResult(w.stack(found), w.as_tensor(edges), w.as_tensor(number))
+    plain = detached(bins)
+    ends = None if range is None else [range] if len(range) == 2 else range
+    found = binned_statistic_dd(detached(x)[:, None], values, statistic, plain if np.ndim(plain) == 0 else [plain], ends)
+    return found if found is NotImplemented else BinnedStatisticResult(found[0], found[1][0], found[2])
 
 
 def expectile(a, alpha=0.5, *, weights=None):

@@ -13,6 +13,7 @@ from wengert.array_functions.table import detached, holds_tensor, linalg, w
 from wengert.array_protocol import _is_differentiated as is_differentiated
 from wengert.scipy.stats._distributions import Frozen, wide
 from wengert.scipy.stats._formulas import S
+from wengert.scipy.stats._normal_probabilities import normal_cdf
 
 theirs = import_late("scipy.stats")
 _LOG_2PI = log(2 * pi)
@@ -110,6 +111,28 @@ class _MultivariateNormal(Multivariate):
         factor = linalg.cholesky(_covariance(mean, cov, dim))
         x = _points(x, dim)
         return -0.5 * (dim * _LOG_2PI + _log_det(factor) + _whitened(x, mean, factor))
+
+    def cdf(self, x: Any, *args: Any, lower_limit: Any = None, **kwds: Any) -> Any:
+        if not holds_tensor((x, lower_limit, *args, *kwds.values())):
+            return self.theirs.cdf(x, *args, lower_limit=lower_limit, **kwds)
+        return self._cdf(x, *args, lower_limit=lower_limit, **kwds)
+
+    def _cdf(
+        self, x, mean=None, cov=1, allow_singular=False, maxpts=None, abseps=1e-5, releps=1e-5, *, lower_limit=None, rng=None
+    ):
+        if allow_singular:
+            raise errors.ArgumentError("multivariate_normal.cdf has derivatives for a regular covariance: allow_singular=False.")
+        dim = _dim(mean, cov)
+        (mean,) = wide(np.zeros(dim) if mean is None else mean)
+        linalg.cholesky(_covariance(mean, cov, dim).detach())  # raises unless the matrix is positive definite
+        low = None if lower_limit is None else _points(lower_limit, dim)
+        settings = {"maxpts": maxpts, "abseps": abseps, "releps": releps, "rng": rng}
+        return normal_cdf(_points(x, dim), mean, _covariance(mean, cov, dim), low, settings)
+
+    def logcdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+        if not holds_tensor((x, *args, *kwds.values())):
+            return self.theirs.logcdf(x, *args, **kwds)
+        return w.log(self.cdf(x, *args, **kwds))
 
     def entropy(self, mean=None, cov=1):
         if not holds_tensor((mean, cov)):
