@@ -53,6 +53,11 @@ class ConversionMembers:
         """The memory on a GPU for other libraries. Raises AttributeError for a tensor in main memory."""
         if isinstance(self._array, np.ndarray):
             raise AttributeError(f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()}")
+        if self.requires_grad:
+            raise errors.GradientError(
+                "Can't get __cuda_array_interface__ on Variable that requires grad. If gradients aren't required, use var.detach() "
+                "to get Variable that doesn't require grad."
+            )
         exported: Any = self._exported()
         return exported.__cuda_array_interface__
 
@@ -93,8 +98,8 @@ class ConversionMembers:
         return self.to(wanted) if place is None else self.to(place, wanted)
 
     def type_as(self: Any, other: Tensor) -> Tensor:
-        """Return the tensor cast to the dtype of other."""
-        return self.to(other.dtype)
+        """Return the tensor with the dtype and on the device of other."""
+        return self.to(other.device, other.dtype)
 
     def cpu(self: Any, *, memory_format: Any = None, **old: Any) -> Tensor:
         """Return a copy in main memory, or the tensor itself if it lies there. Derivative: 1."""
@@ -104,9 +109,12 @@ class ConversionMembers:
     def cuda(self: Any, device: Any = None, non_blocking: bool = False, *, memory_format: Any = None, **old: Any) -> Tensor:
         """Return a copy on a GPU, the current one if device is None, or the tensor itself if it lies there. Derivative: 1.
 
-        non_blocking: as of to(). Raises RuntimeError if CuPy or a GPU is missing."""
+        non_blocking: as of to(). Raises RuntimeError if device is no GPU, and if CuPy or a GPU is missing."""
         _check_old("cuda", old)
-        return self.to("cuda" if device is None else _device(device), non_blocking=non_blocking)
+        where = _device("cuda" if device is None else device)
+        if where.type != "cuda":
+            raise errors.DeviceError("Invalid device, must be cuda device")
+        return self.to(where, non_blocking=non_blocking)
 
     def double(self: Any, memory_format: Any = None) -> Tensor:
         """Return the tensor cast to float64."""

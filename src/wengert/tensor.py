@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import to_host
+from wengert.backends.selection import device_name, to_host
 from wengert.conversions import ConversionMembers
 from wengert.core import watched
 from wengert.core.hooks import RemovableHandle, warn_if_has_hooks
@@ -255,7 +255,8 @@ class Tensor(ReadableBase, OperationMethods, ConversionMembers, GradientMembers,
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.requires_grad and not is_differentiable(value._array):
             raise errors.RequiresGradError("data set to a tensor that requires gradients must be floating point or complex dtype")
-        if value._array.shape != self._array.shape or value._array.dtype != self._array.dtype:
+        held, new = self._array, value._array
+        if new.shape != held.shape or new.dtype != held.dtype or device_name(new) != device_name(held):
             set_accumulator_aside(self)
         if is_mirror(self):
             self._view.physical = None

@@ -1391,7 +1391,7 @@ class Tensor(TensorBase):
     def type(self, dtype: Any=None, non_blocking: _bool=False, **old: Any) -> Any:
         """Return the legacy name of the type, "torch.FloatTensor" or "torch.cuda.FloatTensor"."""
     def type_as(self, other: Tensor) -> Tensor:
-        """Return the tensor cast to the dtype of other."""
+        """Return the tensor with the dtype and on the device of other."""
     def cpu(self, *, memory_format: Any=None, **old: Any) -> Tensor:
         """Return a copy in main memory, or the tensor itself if it lies there. Derivative: 1."""
     def cuda(self, device: Any=None, non_blocking: _bool=False, *, memory_format: Any=None, **old: Any) -> Tensor:

@@ -68,7 +68,8 @@ class SlowMode:
 
     def describe(self, i: int, j: int, part: Part, numerical: Array, analytical: Array) -> str:
         """Text of the two Jacobians that differ, for a message."""
-        return f"numerical:{tensor_on(numerical)}\nanalytical:{tensor_on(analytical)}\n"
+        like = self.problem.inputs[j]
+        return f"numerical:{tensor_on(numerical, like)}\nanalytical:{tensor_on(analytical, like)}\n"
 
 
 class FastMode:
@@ -110,7 +111,8 @@ class FastMode:
         full_analytical = analytical_jacobians(self.problem.outputs[i], [self.problem.inputs[j]], part).values[0]
         with np.errstate(all="ignore"):
             largest = np.abs(full_analytical - full_numerical).max().item()
-        text += f"Numerical:\n {tensor_on(full_numerical)}\nAnalytical:\n{tensor_on(full_analytical)}\n\n"
+        like = self.problem.inputs[j]
+        text += f"Numerical:\n {tensor_on(full_numerical, like)}\nAnalytical:\n{tensor_on(full_analytical, like)}\n\n"
         text += f"The max per-element difference (slow mode) is: {largest}.\n"
         if np.allclose(full_analytical, full_numerical, self.tolerances.rtol, self.tolerances.atol):
             text += _FAST_FAILED_SLOW_PASSED

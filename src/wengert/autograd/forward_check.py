@@ -20,7 +20,7 @@ def tangents_along(problem: Problem, j: int, direction: Array) -> list[Array]:
     """Tangent of each output of problem.positions along a direction of input j, as flat arrays."""
     chosen = problem.inputs[j]
     with opened_level():
-        dual = attach_tangent(chosen, tensor_on(np.asarray(direction.reshape(chosen.shape), memory_of(chosen).dtype)))
+        dual = attach_tangent(chosen, tensor_on(np.asarray(direction.reshape(chosen.shape), memory_of(chosen).dtype), chosen))
         outputs = as_outputs(problem.func(*[dual if x is chosen else x for x in problem.arguments]))
         pairs = [detach_tangent(outputs[i]) for i in problem.positions]
     return [memory_of(y).reshape(-1) * 0 if t is None else memory_of(t).reshape(-1) for y, t in pairs]
@@ -68,7 +68,8 @@ def _mismatch(mode: SlowMode | FastMode, i: int, j: int, part: str | None, numer
     if part is not None:
         name = {"real": "real", "imag": "imaginary"}[part]
         text = f"While considering the {name} part of complex inputs only, {text}"
-    text += f"numerical:{tensor_on(numerical)}\nanalytical:{tensor_on(analytical)}\n"
+    like = mode.problem.inputs[j]
+    text += f"numerical:{tensor_on(numerical, like)}\nanalytical:{tensor_on(analytical, like)}\n"
     if isinstance(mode, SlowMode):
         return text
     difference = jacobian_differences(mode.problem, mode.problem.inputs[j])[i]
@@ -76,7 +77,8 @@ def _mismatch(mode: SlowMode | FastMode, i: int, j: int, part: str | None, numer
     full_analytical = forward_jacobians(mode.problem, j, 1j if part == "imag" else 1.0)[i]
     with np.errstate(all="ignore"):
         largest = np.abs(full_analytical - full_numerical).max().item()
-    text += f"\n{FAST_MODE_NOTE}\nNumerical:\n {tensor_on(full_numerical)}\nAnalytical:\n{tensor_on(full_analytical)}\n\n"
+    text += f"\n{FAST_MODE_NOTE}\nNumerical:\n {tensor_on(full_numerical, like)}\n"
+    text += f"Analytical:\n{tensor_on(full_analytical, like)}\n\n"
     return text + f"The max per-element difference (slow mode) is: {largest}.\n"
 
 
@@ -87,7 +89,7 @@ def check_batched_gradients(problem: Problem) -> None:
     rng = np.random.default_rng(0)
     for i, output in enumerate(problem.outputs):
         like = memory_of(output)
-        batch = tensor_on(np.asarray(rng.uniform(-1, 1, (2, *like.shape)), like.dtype))
+        batch = tensor_on(np.asarray(rng.uniform(-1, 1, (2, *like.shape)), like.dtype), output)
         options: dict[str, Any] = {"retain_graph": True, "allow_unused": True}
         found = grad(output, problem.inputs, batch, is_grads_batched=True, **options)
         each = [grad(output, problem.inputs, batch[k], **options) for k in range(2)]
@@ -101,10 +103,10 @@ def _check_batched_tangents(problem: Problem, j: int) -> None:
 
     rng = np.random.default_rng(0)
     like = memory_of(problem.inputs[j])
-    batch = tensor_on(np.asarray(rng.uniform(-1, 1, (2, *like.shape)), like.dtype))
+    batch = tensor_on(np.asarray(rng.uniform(-1, 1, (2, *like.shape)), like.dtype), problem.inputs[j])
 
     def along(direction: Any) -> tuple[Any, ...]:
-        return tuple([tensor_on(t) for t in tangents_along(problem, j, memory_of(direction))])
+        return tuple([tensor_on(t, direction) for t in tangents_along(problem, j, memory_of(direction))])
 
     found = vmap(along)(batch)
     for i, (g, *single) in enumerate(zip(found, along(batch[0]), along(batch[1]), strict=True)):

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from wengert import errors
-from wengert.backends.selection import device_name, new_on, others
+from wengert.backends.selection import new_on, others
+from wengert.core.delivery import placed_gradient
 from wengert.core.dispatch import VIEW_IN_FUNCTION, VIEW_OF_MANY
 from wengert.core.modes import grad_enabled, set_recording
 from wengert.core.node import (
@@ -121,7 +122,6 @@ class BackwardCFunction(Node, FunctionCtx):
     _fixed: tuple[bool, ...] = ()  # for each output, whether it was marked as non-differentiable; () if none was
     _in_jvp: tuple[Any, ...] | None = None  # the arguments of save_for_forward while jvp runs, else None
     _extra: Any = None  # source position of the backward pass that released the node
-    _place = "cpu"  # the device of the outputs
     _taken = False  # True once saved_tensors has given its references away: see Function.clear_saved_tensors_on_access
     _saved: Any = ()  # the arguments of save_for_backward, each a Saved or None; None once released
 
@@ -194,7 +194,7 @@ class BackwardCFunction(Node, FunctionCtx):
     def _zeros(self, nr: int) -> Any:
         """Return the cotangent of an output that got none."""
         meta = meta_at(self, nr)
-        return wrap(new_on(self._place, "zeros", meta.shape, meta.dtype))
+        return wrap(new_on(meta.place, "zeros", meta.shape, meta.dtype))
 
     def _per_edge(self, grads: tuple[Any, ...]) -> list[Any]:
         """Check the gradients that backward returned, and return those of the tensor arguments."""
@@ -219,6 +219,10 @@ class BackwardCFunction(Node, FunctionCtx):
         for position, g in enumerate(gradients):
             if g is not None and g._array.dtype.kind != "f":
                 self._check_kind(position, g._array.dtype)
+            behind = next_node(self, position) if others and g is not None else None
+            if behind is not None:
+                place = meta_at(behind, next_nr(self, position)).place
+                gradients[position] = placed_gradient(g, place, position, self.name())
         return gradients
 
     def _check_kind(self, position: int, dtype: Any) -> None:
@@ -252,9 +256,7 @@ def attach_outputs(
         if not isinstance(o, TensorBase):
             results.append(o)
             continue
-        if type(o._array) in others:
-            ctx._place = device_name(o._array)
-        metas.append(make_meta(o._array.shape, o._array.dtype))
+        metas.append(make_meta(o._array, o._array.dtype))
         differentiable = recording and id(o) not in fixed and is_differentiable(o._array)
         result = _attach_output(ctx, o, len(metas) - 1, inputs, differentiable, id(o) in seen)
         seen.setdefault(id(o), len(metas) - 1)

@@ -29,7 +29,6 @@ from wengert.autograd.jacobians import (
     differentiable,
     get_analytical_jacobian,
     get_numerical_jacobian,
-    in_main_memory,
     memory_of,
     tensor_on,
 )
@@ -113,7 +112,7 @@ def gradcheck(
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
-    func, arguments = in_main_memory(func, as_arguments(inputs))
+    arguments = as_arguments(inputs)
     _check_inputs(arguments)
     try:
         problem = Problem.evaluate(func, arguments, eps)
@@ -192,7 +191,7 @@ def gradgradcheck(
 
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
-    func, arguments = in_main_memory(func, as_arguments(inputs))
+    arguments = as_arguments(inputs)
     _require_an_input(arguments)
     every_output = as_outputs(func(*arguments))
     outputs = differentiable(every_output)
@@ -253,11 +252,9 @@ def _random_like(tensor: Tensor, generator: np.random.Generator, noncontiguous: 
     if np.iscomplexobj(like):
         values = values + 1j * generator.uniform(-1.0, 1.0, like.shape)
     if noncontiguous and like.ndim:
-        array = np.zeros((*like.shape[:-1], 2 * like.shape[-1]), like.dtype)[..., ::2]
+        random = tensor_on(np.repeat(values, 2, -1).astype(like.dtype), tensor)[..., ::2]
     else:
-        array = np.zeros(like.shape, like.dtype)
-    array[...] = values
-    random = tensor_on(array)
+        random = tensor_on(np.asarray(values, like.dtype), tensor)
     random.requires_grad = True
     return random
 
@@ -276,7 +273,7 @@ def _check_inputs(arguments: tuple[Any, ...]) -> None:
     for i, argument in enumerate(arguments):
         if not isinstance(argument, Tensor) or not argument.requires_grad:
             continue
-        memory = memory_of(argument)
+        memory = argument._array
         if memory.dtype not in (np.float64, np.complex128):
             warnings.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. "
@@ -289,7 +286,7 @@ def _check_inputs(arguments: tuple[Any, ...]) -> None:
             raise RuntimeError(f"The {i}th input has a dimension with stride 0. {_OVERLAP}")
         if _overlaps_itself(memory):
             raise RuntimeError(f"Elements of the {i}th input share memory. {_OVERLAP}")
-        if not memory.flags.writeable:
+        if argument.is_cpu and not memory.flags.writeable:
             raise ValueError(
                 f"The {i}th input is read-only, but gradcheck perturbs its inputs in place to compute the numerical "
                 "gradients. Hint: pass x.detach().clone().requires_grad_()."
@@ -304,7 +301,7 @@ _OVERLAP = (
 
 def _overlaps_itself(memory: Array) -> bool:
     """Whether two elements share memory."""
-    if memory.flags.forc:
+    if memory.flags.c_contiguous or memory.flags.f_contiguous:
         return False
     offsets = np.zeros(1, np.intp)
     for size, stride in zip(memory.shape, memory.strides, strict=True):
@@ -383,7 +380,7 @@ def _check_linear(problem: Problem) -> None:
     """Check that zero cotangents give zero gradients."""
     from wengert import autograd
 
-    zeros = [tensor_on(np.zeros_like(memory_of(output), order="C")) for output in problem.outputs]
+    zeros = [tensor_on(np.zeros_like(memory_of(output), order="C"), output) for output in problem.outputs]
     grads = autograd.grad(problem.outputs, problem.inputs, zeros, retain_graph=True, allow_unused=True)
     for j, (tensor, grad) in enumerate(zip(problem.inputs, grads, strict=True)):
         if grad is None:
@@ -429,7 +426,7 @@ def _check_undefined(problem: Problem, undefined: set[int]) -> None:
 
     hide = _undefined_function().apply
     outputs = [hide(output) if i in undefined else output for i, output in enumerate(problem.outputs)]
-    zeros = [tensor_on(np.zeros_like(memory_of(output), order="C")) for output in outputs]
+    zeros = [tensor_on(np.zeros_like(memory_of(output), order="C"), output) for output in outputs]
     try:
         grads = autograd.grad(outputs, problem.inputs, zeros, retain_graph=True, allow_unused=True)
     except Exception as error:

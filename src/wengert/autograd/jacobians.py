@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from wengert.backends.selection import placed
 from wengert.core.tensor import wrap
 from wengert.tensor import Tensor
 
@@ -53,22 +54,6 @@ def as_arguments(inputs: Any) -> tuple[Any, ...]:
     return (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
 
 
-def in_main_memory(func: TensorFunction, arguments: tuple[Any, ...]) -> tuple[TensorFunction, tuple[Any, ...]]:
-    """Return a function and its arguments with inputs and outputs in main memory, where differences perturb the inputs.
-
-    They are the given ones unless a tensor that requires grad lies on a GPU."""
-    places = [x.device if isinstance(x, Tensor) and x.requires_grad and x.is_cuda else None for x in arguments]
-    if not any(places):
-        return func, arguments
-
-    def placed(*given: Any) -> Any:
-        operands = [x if d is None else x.to(d) for x, d in zip(given, places, strict=True)]
-        return tuple([y.cpu() for y in as_outputs(func(*operands))])
-
-    leaves = [x if d is None else x.detach().cpu().requires_grad_() for x, d in zip(arguments, places, strict=True)]
-    return placed, tuple(leaves)
-
-
 def as_outputs(result: Any) -> tuple[Tensor, ...]:
     """Return the result of func as a tuple of tensors. Raises TypeError for results that are no tensors."""
     if isinstance(result, Tensor):
@@ -102,15 +87,15 @@ def differentiable(values: Sequence[Any]) -> list[Tensor]:
 
 
 def memory_of(tensor: Tensor) -> Array:
-    """Return the array that holds the tensor's elements. Writes into it do not change the version counter."""
+    """Return the array that holds the tensor's elements, or a copy from a GPU. Writes into it change no version counter."""
     array: Array = tensor.detach().numpy(force=True)  # a copy of a conjugate view, which has no memory of its own
     return array
 
 
-def tensor_on(array: Array) -> Tensor:
-    """Return a tensor that shares the array's memory and strides."""
+def tensor_on(array: Array, like: Tensor | None = None) -> Tensor:
+    """Return a tensor that shares the array's memory and strides, or a copy on the device of like where that is a GPU."""
     tensor: Tensor = wrap(array)
-    return tensor
+    return tensor if like is None else tensor.to(like.device)
 
 
 def complex_of(real: Array, imag: Array) -> Array:
@@ -159,21 +144,22 @@ class Difference(NamedTuple):
         return along_real if along_imag is None else complex_of(along_real, along_imag)
 
 
-def _central_difference(problem: Problem, memory: Array, index: Any, step: Any) -> list[Array]:
-    """Return (f(x + step) - f(x - step)) / (2 eps), flat, for each output in positions, where x is memory[index].
+def _central_difference(problem: Problem, tensor: Tensor, index: Any, step: Any) -> list[Array]:
+    """Return (f(x + step) - f(x - step)) / (2 eps), flat, for each output in positions, where x is tensor[index].
 
     Writes into the inputs in place, because func may hold references to them, and restores the same bits, even after an
     exception.
     """
-    original = np.array(memory[index])
+    original = np.array(memory_of(tensor)[index])
+    memory: Any = memory_of(tensor) if tensor.is_cpu else tensor._array
     where = "" if index is Ellipsis else f" on index {index}"
     try:
-        memory[index] = original - step
+        memory[index] = placed(np.asarray(original - step), memory)
         below = _evaluate(problem, where)
-        memory[index] = original + step
+        memory[index] = placed(np.asarray(original + step), memory)
         above = _evaluate(problem, where)
     finally:
-        memory[index] = original
+        memory[index] = placed(original, memory)
     with np.errstate(all="ignore"):
         return [
             np.asarray((high - low) / (2 * problem.eps)).reshape(-1) for high, low in zip(above, below, strict=True)
@@ -204,7 +190,7 @@ def jacobian_differences(problem: Problem, tensor: Tensor) -> list[Difference]:
     memory = memory_of(tensor)
 
     def rows(unit: complex) -> list[Array]:
-        table = [_central_difference(problem, memory, index, unit * problem.eps) for index in np.ndindex(memory.shape)]
+        table = [_central_difference(problem, tensor, index, unit * problem.eps) for index in np.ndindex(memory.shape)]
         if table:
             return [np.stack(rows) for rows in zip(*table, strict=True)]
         references = [memory_of(problem.every_output[i]) for i in problem.positions]
@@ -221,7 +207,7 @@ def directional_differences(problem: Problem, tensor: Tensor, direction: Directi
 
     def along(unit: complex, vector: Array) -> list[Array]:
         step = np.asarray(unit * problem.eps * vector.reshape(memory.shape), memory.dtype)
-        return _central_difference(problem, memory, Ellipsis, step)
+        return _central_difference(problem, tensor, Ellipsis, step)
 
     along_real = along(1.0, direction.real)
     along_imag = [None] * len(along_real) if direction.imag is None else along(1.0j, direction.imag)
@@ -246,7 +232,7 @@ def _backward(output: Tensor, inputs: Sequence[Tensor], cotangent: Array) -> tup
     from wengert import autograd
 
     grads: tuple[Tensor | None, ...] = autograd.grad(
-        output, inputs, tensor_on(cotangent), retain_graph=True, allow_unused=True
+        output, inputs, tensor_on(cotangent, output), retain_graph=True, allow_unused=True
     )
     return grads
 
@@ -330,7 +316,7 @@ def get_numerical_jacobian(
     problem = Problem.evaluate(lambda *args: fn(args), arguments, eps)._replace(positions=[0])
     _require_real("get_numerical_jacobian", problem.every_output[0], grad_out)
     targets = differentiable(arguments if target is None else as_arguments(target))
-    return tuple(tensor_on(jacobian_differences(problem, tensor)[0].part(None)) for tensor in targets)
+    return tuple(tensor_on(jacobian_differences(problem, tensor)[0].part(None), tensor) for tensor in targets)
 
 
 def get_analytical_jacobian(
@@ -345,5 +331,5 @@ def get_analytical_jacobian(
     _warn_deprecated("get_analytical_jacobian")
     _require_real("get_analytical_jacobian", output, grad_out)
     gradients = analytical_jacobians(output, differentiable(as_arguments(inputs)), None)
-    jacobians = tuple(tensor_on(values) for values in gradients.values)
+    jacobians = tuple(tensor_on(values, output) for values in gradients.values)
     return jacobians, gradients.gap <= nondet_tol, gradients.sizes_ok, gradients.dtypes_ok

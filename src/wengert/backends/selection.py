@@ -155,6 +155,11 @@ def new_on(where: str, function: str, *arguments: Any) -> Any:
         return getattr(backend, function)(*arguments)
 
 
+def filled_on(where: str, shape: tuple[int, ...], dtype: Any, number: int) -> Any:
+    """Return an array on a device with one number everywhere."""
+    return new_on(where, "full", shape, number, dtype)
+
+
 def new_bytes(nbytes: int, where: str) -> Any:
     """Return a vector of uint8 with unset elements on a device."""
     return new_on(where, "empty", nbytes, np.uint8)

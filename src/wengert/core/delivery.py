@@ -12,7 +12,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
-from wengert.backends.selection import backend_of, others
+from wengert.backends.selection import backend_of, device_name, others
 from wengert.core.buffers import ReadCotangent
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.node import Node, TensorMeta, meta_at, next_node, next_nr
@@ -181,6 +181,18 @@ def as_tensor(value: Any) -> Any:
     if value is None or isinstance(value, TensorBase):
         return value
     return wrap(value)
+
+
+def placed_gradient(given: Any, place: str, index: int, function: str = "") -> Any:
+    """Return a gradient from user code on the device where it is expected: a 0-d one is moved.
+
+    function: the name of the node that returned it. Raises RuntimeError for other gradients that lie elsewhere."""
+    found = device_name(given._array)
+    if found == place:
+        return given
+    if given._array.ndim:
+        raise errors.invalid_gradient_device(function, index, found, place)
+    return given.to(place)
 
 
 def as_value(task: GraphTask, tensor: Any) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import _shim as cython
-from wengert.backends.selection import backend_of, device_name, is_array, others
+from wengert.backends.selection import backend_of, device_name, gather, is_array, others
 from wengert.core.forward import (
     constant,
     promote,
@@ -356,10 +356,12 @@ def choose_node_class(op: Op, inputs: Any, a: Any, b: Any, params: Any, out: Ten
 def share_meta(op: Op, template: TensorBase | None, out: TensorBase) -> TensorMeta:
     """Give an output its TensorMeta and return it: the template's or the operation's last one, if it fits, else a new one."""
     meta: TensorMeta | None = None if template is None or not _share_metas else template._meta
-    if meta is None or not has_meta(out._array, meta.shape, meta.dtype):
+    if meta is None or not has_meta(out._array, meta.shape, meta.dtype) or meta.place != "cpu":  # has_meta: the output is NumPy's
         meta = op.recent_meta
         if meta is None or not _share_metas or not has_meta(out._array, meta.shape, meta.dtype):
-            meta = op.recent_meta = make_meta(out._array.shape, out._array.dtype)
+            meta = make_meta(out._array, out._array.dtype)
+            if meta.place == "cpu":
+                op.recent_meta = meta
     out._meta = meta
     return meta
 
@@ -503,6 +505,17 @@ def aligned(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the inputs with copies of 0-d tensors in main memory on the device of the others. The copies are recorded."""
     where = next(device_name(x._array) for x in inputs if isinstance(x, TensorBase) and not is_ndarray(x._array))
     return tuple([move_tensor(x, where) if isinstance(x, TensorBase) and x._array.ndim == 0 else x for x in inputs])
+
+
+def aligned_to_target(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the inputs of a write in place with copies of 0-d tensors in main memory on the device of the first one.
+
+    Raises RuntimeError if the first one itself is that 0-d tensor."""
+    if are_mixed(inputs):
+        if is_ndarray(inputs[0]._array):
+            gather([inputs[0]._array[None], *[x._array for x in inputs[1:] if isinstance(x, TensorBase)]])
+        return aligned(inputs)
+    return inputs
 
 
 def move_tensor(x: Any, where: str) -> Any:

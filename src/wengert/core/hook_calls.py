@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert import errors
+from wengert.backends.selection import device_name, others
 from wengert.core.buffers import InputBuffer, cotangent_of, set_cotangent
 from wengert.core.delivery import as_tensor, as_value
 from wengert.core.node import Node, NodeHooks, count_outputs
@@ -88,11 +89,19 @@ def check_tensor(hook: Any, new: Any, old: Any) -> None:
         raise errors.HookError(
             f"hook '{name_of(hook)}' has changed the size of value (was {list(old._array.shape)} got {list(new._array.shape)})"
         )
-    if new._array.dtype != old._array.dtype:
+    if new._array.dtype != old._array.dtype or (others and device_name(new._array) != device_name(old._array)):
         raise errors.HookError(
-            f"hook '{name_of(hook)}' has changed the type of value (was {errors.tensor_type(old._array.dtype)} got "
-            f"{errors.tensor_type(new._array.dtype)})"
+            f"hook '{name_of(hook)}' has changed the type of value (was {type_of(old)} got {type_of(new)})"
         )
+
+
+def type_of(tensor: Any) -> str:
+    """The legacy name of a tensor's type, for messages: torch.FloatTensor. A device that is not the first one is added."""
+    place = device_name(tensor._array)
+    kind, _, index = place.partition(":")
+    name = errors.tensor_type(tensor._array.dtype)
+    name = name if kind == "cpu" else name.replace("torch.", f"torch.{kind}.")
+    return f"{name} on {place}" if index not in ("", "0") else name
 
 
 def name_of(hook: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from wengert import dtypes, errors
+from wengert.backends.selection import device_name, others
 from wengert.core.node import make_meta
 from wengert.core.stacks import user_level
 from wengert.core.tensor import HAS_GRAD_DTYPE, RETAINS_GRAD, TensorBase, accumulator_of, attach
@@ -51,6 +52,11 @@ class GradientMembers:
                 raise errors.GradientError(
                     f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor of size "
                     f"'{list(self._array.shape)}'. Please ensure that the gradient and the tensor are the same size"
+                )
+            if others and device_name(value._array) != device_name(self._array):
+                raise errors.GradientError(
+                    f"attempting to assign a gradient with device type '{device_name(value._array)}' to a tensor with device type "
+                    f"'{device_name(self._array)}'. Please ensure that the gradient and the tensor are on the same device"
                 )
             if value._array.dtype != self._array.dtype or self._flags & HAS_GRAD_DTYPE:
                 wanted = grad_dtype_of(self)
@@ -104,7 +110,7 @@ class GradientMembers:
         self.__dict__["_grad_dtype"] = wanted
         self._flags |= HAS_GRAD_DTYPE
         if self._requires_grad:
-            accumulator_of(self)._meta = make_meta(self._array.shape, wanted)
+            accumulator_of(self)._meta = make_meta(self._array, wanted)
 
 
 _aside: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by the leaf's id: what set_accumulator_aside has replaced

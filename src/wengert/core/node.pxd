@@ -17,6 +17,7 @@ cdef frozenset _OWN_FIELDS
 cdef class TensorMeta:
     cdef readonly tuple shape
     cdef readonly object dtype
+    cdef readonly str place
     cdef readonly object streams
 
 cdef class Edge:
@@ -74,7 +75,7 @@ cdef bint is_plain(object value) except -1
 cpdef long long next_sequence_nr() noexcept
 cpdef record_position(Node node, int skip=*)
 @cython.locals(meta=TensorMeta)
-cpdef TensorMeta make_meta(tuple shape, object dtype)
+cpdef TensorMeta make_meta(object array, object dtype)
 @cython.locals(edge=Edge)
 cpdef Edge make_edge(Node node, int input_nr)
 @cython.locals(behind=Node)

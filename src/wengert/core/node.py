@@ -20,6 +20,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
+from wengert.backends.selection import device_name, others
 from wengert.core.buffers import InputBuffer
 from wengert.core.collector import count_attachment
 from wengert.core.hooks import RemovableHandle, add_hook
@@ -52,24 +53,27 @@ _counter = 0  # of nodes made in this process; gives every node its sequence num
 @cython.binding(False)
 @cython.cclass
 class TensorMeta:
-    """Shape and dtype of one output of a node: those of the cotangent that arrives there. Immutable and shared.
+    """Shape, dtype and place of one output of a node: those of the cotangent that arrives there. Immutable and shared.
 
-    streams: the streams of devices that were current when it was made, or None. See Note [Streams of nodes] in streams.py."""
+    place: the name of the device, "cpu" or "cuda:0". streams: the streams of devices that were current when it was made, or None.
+    See Note [Streams of nodes] in streams.py."""
 
     if not cython.compiled:
-        __slots__ = ("dtype", "shape", "streams")
+        __slots__ = ("dtype", "place", "shape", "streams")
 
     def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
         self.shape = shape
         self.dtype = dtype
+        self.place = "cpu"
         self.streams = None
 
 
-def make_meta(shape: tuple[int, ...], dtype: Any) -> TensorMeta:
-    """TensorMeta(shape, dtype), without the cost of a Python-level call when compiled."""
+def make_meta(array: Any, dtype: Any) -> TensorMeta:
+    """Return the TensorMeta of an array with another dtype, which None leaves open."""
     meta: TensorMeta = TensorMeta.__new__(TensorMeta)
-    meta.shape = shape
+    meta.shape = array.shape
     meta.dtype = dtype
+    meta.place = device_name(array) if others else "cpu"
     meta.streams = None if _find_streams is None else _find_streams()
     return meta
 

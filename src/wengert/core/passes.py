@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import others
+from wengert.backends.selection import filled_on, others
+from wengert.core.delivery import placed_gradient
 from wengert.core.engine import run_backward
 from wengert.core.leaf_gradient import accumulator_aside
 from wengert.core.legacy import StochasticNode, is_volatile
@@ -159,13 +160,14 @@ def start_of_pass(outputs: tuple[Any, ...], grads: list[Any]) -> tuple[list[Edge
         if given is not None:
             cotangents.append(_checked_cotangent(given, meta, i))
         elif isinstance(edge.node, StochasticNode):
-            cotangents.append(wrap(np.zeros(meta.shape, meta.dtype)))  # ignored: the node's gradient comes from its reward
+            # Ignored: the node's gradient comes from its reward.
+            cotangents.append(wrap(filled_on(meta.place, meta.shape, meta.dtype, 0)))
         else:
-            cotangents.append(_implicit_cotangent(meta, output))
+            cotangents.append(_implicit_cotangent(meta))
     return edges, cotangents
 
 
-def _implicit_cotangent(meta: Any, output: Any) -> Any:
+def _implicit_cotangent(meta: Any) -> Any:
     """Return the default cotangent of an output of one element: a one. Raises RuntimeError for other outputs."""
     n = 1
     for size in meta.shape:
@@ -180,9 +182,8 @@ def _implicit_cotangent(meta: Any, output: Any) -> Any:
             f"grad can be implicitly created only for real scalar outputs but got {errors.dtype_name(meta.dtype)}. Hint: "
             "differentiate a real function of it, such as .abs() or .real, or pass a gradient."
         )
-    like = None if isinstance(output, GradientEdge) else output._array
-    if others and type(like) in others:
-        return wrap(others[type(like)].ones_like(like))
+    if meta.place != "cpu":
+        return wrap(filled_on(meta.place, meta.shape, meta.dtype, 1))
     one = np.empty(meta.shape, meta.dtype)
     one.fill(1)  # np.ones takes three times as long
     return wrap(one)
@@ -192,9 +193,11 @@ def _checked_cotangent(given: Any, meta: Any, i: int) -> Any:
     """Return the user's cotangent, cast to the output's dtype. Raises for another shape."""
     if not isinstance(given, TensorBase):
         raise errors.GradientTypeError(f"gradients can be either Tensors or None, but got {type(given).__name__}")
+    if given._array.shape != meta.shape:
+        raise errors.gradient_shape(i, given._array.shape, meta.shape)
+    if others:
+        given = placed_gradient(given, meta.place, i)
     array = given._array
-    if array.shape != meta.shape:
-        raise errors.gradient_shape(i, array.shape, meta.shape)
     if array.dtype != meta.dtype:
         if (array.dtype.kind == "c") != (meta.dtype.kind == "c"):
             raise errors.GradientError(
@@ -202,5 +205,5 @@ def _checked_cotangent(given: Any, meta: Any, i: int) -> Any:
                 f"grad_output[{i}] has a dtype of {errors.dtype_name(array.dtype)} and output[{i}] has a dtype of "
                 f"{errors.dtype_name(meta.dtype)}."
             )
-        return given.to(dtypes.from_numpy_dtype(meta.dtype))  # type: ignore[attr-defined]  # a TensorBase is a Tensor
+        return given.to(dtypes.from_numpy_dtype(meta.dtype))
     return given

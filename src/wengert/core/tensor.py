@@ -381,9 +381,9 @@ def counter_of(tensor: TensorBase) -> VersionCounter:
 
 
 def meta_of(tensor: TensorBase) -> TensorMeta:
-    """Return the tensor's shape and dtype. They are stored when a node first needs them."""
+    """Return the tensor's shape, dtype and device. They are stored when a node first needs them."""
     if tensor._meta is None:
-        tensor._meta = make_meta(tensor._array.shape, tensor._array.dtype)
+        tensor._meta = make_meta(tensor._array, tensor._array.dtype)
     return tensor._meta
 
 
@@ -479,7 +479,7 @@ def new_accumulator(tensor: TensorBase) -> AccumulateGrad:
     node._variable = tensor
     node._meta = meta_of(tensor)
     if tensor._flags & HAS_GRAD_DTYPE:
-        node._meta = make_meta(tensor._array.shape, getattr(tensor, "_grad_dtype"))  # noqa: B009
+        node._meta = make_meta(tensor._array, getattr(tensor, "_grad_dtype"))  # noqa: B009
     # Before all operations that are ready: a gradient is added as soon as it is complete.
     node._seq = 0x4000000000000000 - next_sequence_nr()
     reference = weakref.ref(node)

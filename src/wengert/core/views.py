@@ -22,12 +22,13 @@ import numpy as np
 from wengert import _shim as cython
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
-from wengert.backends.selection import backend_among, backend_of, is_array, others, placed
+from wengert.backends.selection import backend_among, backend_of, device_name, is_array, others, placed
 from wengert.core.dispatch import (
     VIEW_DEFAULT,
     VIEW_IN_FUNCTION,
     VIEW_IN_INFERENCE,
     VIEW_IN_NO_GRAD,
+    aligned_to_target,
     call,
     observe,
     record,
@@ -337,6 +338,8 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
         return _write_dual(op, inputs, params)
     if not isinstance(inputs[0], TensorBase):
         raise errors.wrong_receiver(op.name + "_", type(inputs[0]))
+    if others:
+        inputs = aligned_to_target(inputs)
     target: TensorBase = inputs[0]
     refresh_target(target)
     arrays, needs = unwrap(op, inputs)
@@ -620,7 +623,7 @@ def rebase_base(target: TensorBase, view: ViewInfo, node: Node) -> None:
     slices._steps = steps_to(target, view)
     slices._layout = layout_of(base._array, slices._steps)
     slices._edges = (gradient_edge(base), *node._edges[1:])
-    slices._meta = make_meta(base._array.shape, base._array.dtype)
+    slices._meta = make_meta(base._array, base._array.dtype)
     slices._seq = next_sequence_nr()
     record_position(slices)
     move_history(base, slices, 0)
@@ -680,6 +683,10 @@ def write_results(name: str, out: Any, inputs: Iterable[Any], compute: Callable[
 def store_out(tensor: TensorBase, value: Any) -> None:
     """Write a result into an out= tensor."""
     check_write(tensor, False)
+    if others and device_name(value) != device_name(tensor._array):
+        raise errors.DeviceError(
+            f"Expected out tensor to have device {device_name(value)}, but got {device_name(tensor._array)} instead"
+        )
     if value.dtype != tensor._array.dtype:
         dtypes.check_can_write(value.dtype, tensor._array.dtype)
     if tensor._array.shape != value.shape:

@@ -54,6 +54,11 @@ def invalid_gradient_shape(node_name: str, index: int, got: Sequence[int], expec
     )
 
 
+def invalid_gradient_device(node_name: str, index: int, got: str, expected: str) -> FunctionError:
+    returned = f"Function {node_name} returned an " if node_name else ""
+    return FunctionError(f"{returned}invalid gradient at index {index} - expected device {expected} but got {got}")
+
+
 def out_requires_grad(op: str) -> GraphError:
     return GraphError(
         f"{called(op)}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "

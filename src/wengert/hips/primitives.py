@@ -284,7 +284,7 @@ def _record(call: _Call, outputs: list[Any]) -> None:
     node._edges = tuple([gradient_edge(t) for t in call.tensors])
     node._seq = next_sequence_nr()
     record_position(node)
-    set_metas(node, tuple([make_meta(t._array.shape, t._array.dtype) for t in outputs]))
+    set_metas(node, tuple([make_meta(t._array, t._array.dtype) for t in outputs]))
     for nr, output in enumerate(outputs):
         output._grad_fn, output._output_nr, output._requires_grad = node, nr, True
     inputs = [save(t, t._array, INPUT, i) for i, t in enumerate(call.tensors)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wengert.backends.selection import together
 from wengert.dtypes import COMPARE
 from wengert.ops.indices import raw
 from wengert.ops.registry import alias, composite, nondifferentiable
@@ -81,4 +82,5 @@ def equal(F, input, other):
     >>> wengert.equal(wengert.tensor([1.0, 2.0]), wengert.tensor([1.0, 2.0]))
     True
     """
-    return input.shape == other.shape and bool((raw(input) == raw(other)).all())
+    x, y = together([raw(input), raw(other)])
+    return x.shape == y.shape and bool((x == y).all())

@@ -17,7 +17,7 @@ from wengert import dtypes, errors
 from wengert.backends.selection import backend_for, backend_of, cuda_is_available, device_name, is_array, move, new_on, to_host
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap, wrap_as
-from wengert.devices import legacy_type
+from wengert.devices import device, legacy_type
 from wengert.ops.indices import raw
 from wengert.ops.nested import array_of, cast_array
 from wengert.ops.options import is_default_cpu, numpy_dtype, place_of, sizes_of, tensor_from
@@ -32,8 +32,9 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
 
     data: a number, a nested list or tuple, a NumPy array or scalar, or a tensor. dtype: if None, Python ints give int64,
     Python floats the default dtype, and NumPy's arrays and scalars keep their dtype. If requires_grad and dtype is None,
-    Python ints give the default dtype, because integers have no gradient. Raises RuntimeError for requires_grad=True with
-    other integers or bools, and ValueError for rows of different lengths.
+    Python ints give the default dtype, because integers have no gradient. device: if None, the default one if there is one, else
+    that of a tensor. Raises RuntimeError for requires_grad=True with other integers or bools, and ValueError for rows of
+    different lengths.
 
     >>> import wengert
     >>> wengert.tensor([[1, 2], [3, 4]])
@@ -52,6 +53,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     array = array_of(data, wanted, integers_to_float=requires_grad)
     if (isinstance(data, TensorBase) or is_array(data)) or not array.flags.owndata:
         array = array.copy()
+        if device is None and is_default_cpu():
+            device = device_name(array)
     return tensor_from("tensor", array, {"device": device, "requires_grad": requires_grad})
 
 
@@ -331,7 +334,7 @@ def new_full(self, size, fill_value, *, dtype=None, **options):
 @creation(method=True, namespaces=())
 def new(self, *args, **options):
     """Legacy constructor with this tensor's dtype: new(2, 3) is uninitialised, new([1, 2]) holds the values 1 and 2."""
-    return legacy_tensor(TensorBase, args, options, self._array.dtype)
+    return legacy_tensor(TensorBase, args, options, self._array.dtype, device_name(self._array))
 
 
 # -- ranges ------------------------------------------------------------------------------------------------------------
@@ -511,6 +514,8 @@ def meshgrid(F, *tensors, indexing=None):
             )
     if len({x.dtype for x in tensors}) > 1:
         raise errors.ShapeError("torch.meshgrid expects all tensors to have the same dtype")
+    if len({device_name(raw(x)) for x in tensors}) > 1:
+        raise errors.DeviceError("meshgrid expects all tensors to have the same device")
     swapped = indexing == "xy" and len(tensors) > 1
     if swapped:
         tensors = (tensors[1], tensors[0], *tensors[2:])
@@ -528,12 +533,18 @@ def meshgrid(F, *tensors, indexing=None):
 # -- legacy constructors -----------------------------------------------------------------------------------------------
 
 
-def legacy_tensor(cls: type, args: tuple, options: dict[str, Any], dtype: Any = None) -> Any:
+def legacy_tensor(cls: type, args: tuple, options: dict[str, Any], dtype: Any = None, home: str | None = None) -> Any:
     """Construct Tensor(2, 3), Tensor([1, 2]), Tensor(size) or Tensor(tensor), of class cls. dtype: the default dtype if None.
 
-    The device is that of the default tensor type if none is given; set_default_device does not matter to these constructors."""
+    home: the device, unless options name another one of its type; that of the default tensor type if None. set_default_device does
+    not matter to these constructors. Raises RuntimeError for a device of another type."""
+    home = legacy_type() if home is None else home
     given = options.pop("device", None)
-    place = place_of(legacy_type() if given is None else given)
+    if given is not None and device(given).type != device(home).type:
+        raise errors.DeviceError(
+            f"legacy constructor expects device type: {device(home).type} but device type: {device(given).type} was passed"
+        )
+    place = place_of(home if given is None else given)
     wanted = numpy_dtype(dtype)
     size, data = options.pop("size", None), options.pop("data", None)
     for name in options:
@@ -583,11 +594,9 @@ class _TypedMeta(type):
     device_type: str
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
-        if cls.device_type == "cpu":
-            return legacy_tensor(TensorBase, args, {"device": "cpu", **options}, cls.dtype)
-        if not cuda_is_available():
+        if cls.device_type != "cpu" and not cuda_is_available():
             raise errors.DtypeError(f"type {cls.__module__}.{cls.__name__} not available: there is no GPU, or CuPy is missing.")
-        return legacy_tensor(TensorBase, args, {"device": "cuda", **options}, cls.dtype)
+        return legacy_tensor(TensorBase, args, options, cls.dtype, cls.device_type)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if not isinstance(instance, TensorBase) or instance._array.dtype != cls.dtype:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import backend_of, beside, is_array, others
+from wengert.backends.selection import backend_of, beside, is_array, others, together
 from wengert.core.dispatch import call
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
@@ -30,7 +30,7 @@ from wengert.core.watched import of_arrays
 from wengert.kernels import places
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import ArrayOps
-from wengert.ops.indices import Along, are_inside, as_tensor, is_index, own_array, private_index, raw, true_places
+from wengert.ops.indices import Along, are_inside, as_tensor, indices_beside, is_index, own_array, private_index, raw, true_places
 from wengert.ops.inplace import begin_write, fill, is_recorded, unrecorded_write, write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain, view
 
@@ -158,13 +158,6 @@ def getitem(self, index):
     if not dims:
         return self
     return call(_index, (self, *indices_beside(self, arrays)), {"dims": dims})
-
-
-def indices_beside(x: Any, arrays: Any) -> Any:
-    """Return tensors of an index on the device of x, which they may name elements of from main memory."""
-    if not others or all(type(a._array) is type(x._array) for a in arrays):
-        return arrays
-    return [wrap(beside(a._array, x._array)) for a in arrays]
 
 
 def _parse_basic(index: tuple) -> tuple[tuple, Any] | None:
@@ -459,12 +452,12 @@ def _not_read_by_mask(x_shape, indices, dims):
     """Return the untaken mask of x[mask]: True where x is not read.
 
     For index arrays it is False everywhere: a mask of x's size would be too costly for each of many small reads."""
-    return ~_mask_of_indices(x_shape, indices, dims) if indices[0].dtype.kind == "b" else _NOWHERE
+    return ~_mask_of_indices(x_shape, indices, dims) if indices[0].dtype.kind == "b" else beside(_NOWHERE, indices[0])
 
 
 def _mask_of_indices(x_shape, indices, dims):
     """Return a bool array of shape x_shape, True at the indices."""
-    named = np.zeros(x_shape, np.bool_)
+    named = backend_of(indices[0]).zeros(x_shape, np.bool_)
     named[private_index(index_of(indices, dims))] = True
     return named
 
@@ -522,7 +515,7 @@ def _index_put(xp, x, values, *indices, dims, accumulate=False):
 
 def _overwritten(x_shape, indices, dims, accumulate):
     """Return the untaken mask of index_put's x: True where x is overwritten."""
-    return _NOWHERE if accumulate else _mask_of_indices(x_shape, indices, dims)
+    return beside(_NOWHERE, indices[0]) if accumulate else _mask_of_indices(x_shape, indices, dims)
 
 
 @_index_put.vjp("x", untaken=_overwritten)
@@ -553,7 +546,7 @@ def _put_arguments(x: Any, indices: Any, values: Any) -> tuple[Any, list, tuple]
     else:  # a 0-d mask that is False names nothing
         arrays, dims = [wrap(xp.zeros(tuple(x.shape), np.bool_))], (0,)
     _check_values(raw(values).shape, tuple(x.shape), [array._array for array in arrays], dims)
-    return values, arrays, dims
+    return values, indices_beside(x, arrays), dims
 
 
 def _is_scalar_mask(item: Any) -> bool:
@@ -632,7 +625,7 @@ def setitem(self, index, value):
     if dims:
         if value._array.dtype != region._array.dtype:
             value = value.to(region._array.dtype)
-        write_inplace(_index_put, (region, value, *arrays), {"dims": dims, "accumulate": False}, put)
+        write_inplace(_index_put, (region, value, *indices_beside(region, arrays)), {"dims": dims, "accumulate": False}, put)
     elif _same_view(region, value):  # the values stay, but torch refuses and counts this write as any other
         check_write(region)
         bump(region)
@@ -659,7 +652,8 @@ def write_unrecorded(target: Any, basic: tuple, arrays: list, dims: tuple, value
     value = _without_leading_ones(_as_value_tensor(target, value))._array
     with unrecorded_write(target, region):
         if dims:
-            put(region, value, *[beside(array._array, region) for array in arrays], dims=dims, accumulate=False)
+            named = [index._array for index in indices_beside(target, arrays)]
+            put(*together([region, value, *named]), dims=dims, accumulate=False)
         else:
             fill(region, value)
 

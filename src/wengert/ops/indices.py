@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import backend_of, beside, check_later, is_array, others, together
+from wengert.backends.selection import backend_of, beside, check_later, device_name, is_array, move, others, together
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.watched import of_arrays
 
@@ -70,6 +70,17 @@ def as_storable(value: Any, x: Any) -> Any:
     if dtype.kind == "f" and type(value) in (float, int) and -65504 <= value <= 65504:
         return value  # every floating dtype holds the number, and NumPy casts it
     return beside(dtypes.checked_scalar(value, dtype), x)
+
+
+def indices_beside(x: Any, arrays: Any) -> Any:
+    """Return tensors of an index on the device of x, which they may name elements of from main memory."""
+    if not others:
+        return arrays
+    here = device_name(x._array)
+    for array in arrays:
+        if device_name(array._array) not in ("cpu", here):
+            raise errors.DeviceError(f"indices should be either on cpu or on the same device as the indexed tensor ({here})")
+    return [wrap(move(a._array, here)) for a in arrays]
 
 
 def private_index(index: Any) -> Any:

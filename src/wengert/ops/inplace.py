@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import dtypes, errors
-from wengert.backends.selection import is_array
-from wengert.core.dispatch import observe, record, unwrap
+from wengert.backends.selection import is_array, others, placed, together
+from wengert.core.dispatch import aligned_to_target, observe, record, unwrap
 from wengert.core.modes import DUAL, NO_GRAD, OBSERVED, flags, quiet_enter, quiet_exit
 from wengert.core.op import Op
 from wengert.core.tensor import IS_VOLATILE, TensorBase, counter_of, refresh_view, wrap
@@ -65,7 +65,7 @@ def fill(region: Any, value: Any) -> None:
     if is_array(value) and value.dtype.kind == "c" and region.dtype.kind != "c":
         value = value.real
     try:
-        region[...] = value
+        region[...] = placed(value, region) if others else value
     except ValueError:
         dtypes.from_numpy_dtype(value.dtype)  # raises for a dtype that no tensor has
         raise errors.expand_mismatch(value.shape, region.shape) from None
@@ -85,15 +85,18 @@ def write_inplace(
         from wengert.core.dual import write_dual
 
         return write_dual(op, inputs, params, lambda: write_inplace(op, inputs, params, write, one_value))
+    if others:
+        inputs = aligned_to_target(inputs)
     target = inputs[0]
     refresh_view(target)
     if not is_recorded(*inputs):
         with unrecorded_write(target, one_value=one_value):
-            write(*[raw(x) for x in inputs], **params)
+            write(*together([raw(x) for x in inputs]), **params)
         return target
     check_write(target)
     check_memory(target, target._array, one_value)
     arrays, needs = unwrap(op, inputs)
+    arrays = together(arrays)
     quiet_enter()
     try:
         write(*arrays, **params)

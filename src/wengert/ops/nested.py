@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import backend_for, is_array, others
+from wengert.backends.selection import backend_for, is_array, others, to_host
 from wengert.core.binding import stand_ins
 from wengert.core.leaving import warn_of_number
 from wengert.core.modes import quiet_enter, quiet_exit
@@ -147,7 +147,7 @@ def _tensors_to_arrays(data: Any, found: list[Any]) -> Any:
     """Return data with each tensor replaced by its array, 0-d if it has one element. Append the leaves' dtypes to found."""
     if isinstance(data, TensorBase):
         warn_of_number(data)
-        data = data._array.reshape(()) if data._array.size == 1 else data._array
+        data = to_host(data._array.reshape(()) if data._array.size == 1 else data._array)
     if (is_array(data) or isinstance(data, np.generic)):
         found.append(dtypes.from_numpy_dtype(data.dtype))
         return data

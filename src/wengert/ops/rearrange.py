@@ -6,10 +6,11 @@ from math import prod
 from typing import Any
 
 from wengert import errors
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, beside, together
 from wengert.core.tensor import TensorBase, wrap
 from wengert.kernels import memory
 from wengert.ops.dims import as_dims, normalize_dim, unrepeated_dims
+from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, linear
 
 # -- flip, roll, rotate ------------------------------------------------------------------------------------------------
@@ -227,6 +228,9 @@ def repeat_interleave(F, input, repeats=None, dim=None, *, output_size=None):
             raise errors.ShapeError("Repeats must be non-negative")
         return F._repeat_each(input, repeats=repeats, dim=dim)
     counts, size = _repeat_counts(repeats), input.shape[dim]
+    if isinstance(repeats, TensorBase):
+        together([raw(input), counts])  # raises for tensors on several devices
+    counts = beside(counts, raw(input))
     if counts.size not in (1, size):
         raise errors.ShapeError(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "

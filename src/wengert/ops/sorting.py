@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors, return_types
-from wengert.backends.selection import backend_of, others
+from wengert.backends.selection import backend_of, others, together
 from wengert.core.tensor import wrap
 from wengert.core.watched import of_arrays
 from wengert.kernels import scans
@@ -270,7 +270,8 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
     edges = raw(checked("searchsorted", sorted_sequence, "sorted_sequence"))
     if sorter is not None:
         edges = xp.take_along_axis(edges, _checked_sorter(raw(checked("searchsorted", sorter, "sorter")), edges), -1)
-    return _insertion_indices(edges, _array_of("searchsorted", input), right or side == "right", out_int32)
+    edges, values = together([edges, _array_of("searchsorted", input)])
+    return _insertion_indices(edges, values, right or side == "right", out_int32)
 
 
 def _checked_sorter(sorter: Any, edges: Any) -> Any:
@@ -298,7 +299,8 @@ def bucketize(input, boundaries, *, out_int32=False, right=False):
     edges = raw(checked("bucketize", boundaries, "boundaries"))
     if edges.ndim != 1:
         raise errors.ShapeError(f"boundaries tensor must be 1 dimension, but got dim({edges.ndim})")
-    return _insertion_indices(edges, _array_of("bucketize", input), right, out_int32)
+    edges, values = together([edges, _array_of("bucketize", input)])
+    return _insertion_indices(edges, values, right, out_int32)
 
 
 def _with_counts(results: tuple, return_inverse: bool, return_counts: bool) -> Any:
@@ -359,9 +361,9 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether each of elements is among test_elements: a bool tensor of the shape of elements. Not differentiable.
 
     elements, test_elements: tensors or numbers. invert: negate the result. assume_unique: accepted, without effect."""
-    xp = backend_of((elements, test_elements))
-    x, test = _array_of("isin", elements, "elements"), _array_of("isin", test_elements, "test_elements")
-    found = xp.isin(xp.asarray(x), xp.asarray(test), invert=invert)
+    x, test = together([_array_of("isin", elements, "elements"), _array_of("isin", test_elements, "test_elements")])
+    xp = backend_of(x)
+    found = xp.isin(x, test, invert=invert)
     return wrap(xp.asarray(found))
 
 
@@ -380,7 +382,7 @@ def bincount(input, weights=None, minlength=0):
         raise errors.ShapeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return wrap(xp.bincount(x, minlength=minlength).astype(np.int64, copy=False))
-    weights = raw(as_tensor(weights))
+    x, weights = together([x, raw(as_tensor(weights))])
     sums = xp.bincount(x, weights, minlength)
     return wrap(sums.astype(np.float32 if weights.dtype == np.float32 else np.float64, copy=False))
 

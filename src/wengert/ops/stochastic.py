@@ -127,7 +127,7 @@ def samples_of(distribution: str, parameters: tuple[Any, ...], array: Any) -> An
     node._edges = tuple([gradient_edge(x) if isinstance(x, TensorBase) else None for x in parameters])
     node._values = [save(x, x._array, INPUT, i) if isinstance(x, TensorBase) else raw(x) for i, x in enumerate(parameters)]
     node._samples = array.copy()
-    node._meta = make_meta(array.shape, array.dtype)
+    node._meta = make_meta(array, array.dtype)
     node._seq = next_sequence_nr()
     record_position(node)
     samples._grad_fn = node

@@ -285,11 +285,12 @@ class Optimizer:
 
 
 def _fit_state(p: Any, value: Any, key: str | None = None) -> Any:
-    """Copy a loaded state of a parameter. Tensors other than "step" get the parameter's dtype if it is floating."""
+    """Copy a loaded state of a parameter. Tensors other than "step" get the parameter's device, and its dtype if it is floating."""
     if isinstance(value, Tensor):
         if key == "step":
             return value
-        return value.to(p.dtype, copy=True) if is_floating_point(p._array.dtype) or p.is_complex() else value.clone()
+        dtype = p.dtype if is_floating_point(p._array.dtype) or p.is_complex() else value.dtype
+        return value.to(p.device, dtype, copy=True)
     if isinstance(value, dict):
         return {k: _fit_state(p, v, k) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

@@ -419,9 +419,8 @@ def storage_to_tensor_type(storage: Any) -> Any:
 
 
 def validate_cuda_device(location: str) -> int:
-    """Raise RuntimeError: there is no GPU backend."""
-    default_restore_location(UntypedStorage(0), location)
-    raise errors.DeviceError(f"no GPU for the location {location}")
+    """Return the number of the GPU that a location names. Raises RuntimeError if there is none."""
+    return default_restore_location(UntypedStorage(1), location).get_device()
 
 
 def check_module_version_greater_or_equal(module: Any, req_version_tuple: tuple[int, ...], error_if_malformed: bool = True) -> bool:

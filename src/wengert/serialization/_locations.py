@@ -21,16 +21,22 @@ def _cpu_deserialize(storage: Any, location: str) -> Any:
     return storage.cpu() if location == "cpu" else None
 
 
+def cuda_index(location: str) -> int:
+    """Return the number of the GPU of a location: the current one for "cuda". Raises RuntimeError if there is no such GPU."""
+    backend, index = backend_for("cuda"), device(location).index
+    count = backend.device_count()
+    if index is not None and index >= count:
+        raise errors.DeviceError(
+            f"Attempting to deserialize object on CUDA device {index} but torch.cuda.device_count() is {count}. "
+            "Please use torch.load with map_location to map your storages to an existing device."
+        )
+    return int(backend.current_device() if index is None else index)
+
+
 def _other_deserialize(storage: Any, location: str) -> Any:
     kind = location.split(":")[0]
     if kind == "cuda" and cuda_is_available():
-        count, index = backend_for("cuda").device_count(), device(location).index or 0
-        if index >= count:
-            raise errors.DeviceError(
-                f"Attempting to deserialize object on CUDA device {index} but torch.cuda.device_count() is {count}. "
-                "Please use torch.load with map_location to map your storages to an existing device."
-            )
-        return storage.cuda(index)
+        return storage.cuda(cuda_index(location))
     if kind in ("cuda", "mps", "xpu", "hpu"):
         what = f"torch.{kind}.is_available() is False" if kind != "mps" else "torch.backends.mps.is_available() is False"
         raise errors.DeviceError(

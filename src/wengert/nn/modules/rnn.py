@@ -7,6 +7,7 @@ import numbers
 import warnings
 from typing import Any
 
+from wengert import errors
 from wengert.core.tensor import TensorBase
 from wengert.nn import init
 from wengert.nn.modules.module import Module
@@ -129,8 +130,13 @@ class RNNBase(Module):
             init.uniform_(weight, -bound, bound)
 
     def check_input(self, input: Any, batch_sizes: Any) -> None:
-        """Raise ValueError or RuntimeError unless the input has the dtype, dimensions and features that the layer takes."""
+        """Raise ValueError or RuntimeError unless the input has the device, dtype, dimensions and features that the layer takes."""
         dtype = self.weight_ih_l0.dtype
+        if input.device != self.weight_ih_l0.device:
+            raise errors.DeviceError(
+                "Input and parameter tensors are not at the same device, found input tensor at "
+                f"{input.device} and parameter tensor at {self.weight_ih_l0.device}"
+            )
         if input.dtype != dtype:
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({dtype}). Convert input: input.to({dtype}), or "
@@ -158,6 +164,11 @@ class RNNBase(Module):
 
     def check_hidden_size(self, hx: Any, expected_hidden_size: Any, msg: str = "Expected hidden size {}, got {}") -> None:
         """Raise RuntimeError unless hx has this shape."""
+        if hx.device != self.weight_ih_l0.device:
+            raise errors.DeviceError(
+                "Input and hidden tensors are not at the same device, found input tensor at "
+                f"{self.weight_ih_l0.device} and hidden tensor at {hx.device}"
+            )
         if tuple(hx.shape) != tuple(expected_hidden_size):
             raise RuntimeError(msg.format(tuple(expected_hidden_size), list(hx.shape)))
 

@@ -32,7 +32,7 @@ def _detect_is_causal_mask(mask: Any, is_causal: bool | None, size: int | None) 
     if is_causal is not None or mask is None:
         return is_causal is True
     sz = mask.shape[-2] if size is None else size
-    causal = _generate_square_subsequent_mask(sz, dtype=mask.dtype)
+    causal = _generate_square_subsequent_mask(sz, dtype=mask.dtype, device=mask.device)
     return mask.shape == causal.shape and bool((mask == causal).all())
 
 

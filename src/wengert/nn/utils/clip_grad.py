@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -30,7 +31,8 @@ def _gradients(parameters: list[Any]) -> list[Any]:
 def get_total_norm(
     tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Any:
-    """Return the norm of all elements of the tensors together, 0-d. norm_type: the order, which may be infinity.
+    """Return the norm of all elements of the tensors together, 0-d, on the device of the first one. norm_type: the order, which may
+    be infinity.
 
     Raises RuntimeError if error_if_nonfinite and the norm is not finite. foreach: accepted without effect."""
     found = _as_list(tensors)
@@ -38,8 +40,8 @@ def get_total_norm(
         if not found:
             return wrap(np.zeros((), np.float32))
         order = float(norm_type)
-        total = _vector_norm(_stack([_vector_norm(tensor, order) for tensor in found]), order)
-        if error_if_nonfinite and not np.isfinite(total._array):
+        total = _vector_norm(_stack([_vector_norm(tensor, order).to(found[0].device) for tensor in found]), order)
+        if error_if_nonfinite and not math.isfinite(total.item()):
             raise RuntimeError(
                 f"The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be clipped. To "
                 "disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
@@ -52,7 +54,7 @@ def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, for
     with set_recording(False):
         factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
         for gradient in _gradients(_as_list(parameters)):
-            gradient.mul_(factor)
+            gradient.mul_(factor.to(gradient.device))
 
 
 def clip_grad_norm_(

@@ -12,8 +12,13 @@ _cat: Any = function("", "cat")
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:
-    """Return the elements of all parameters as one vector. Derivative: the cotangents in the shapes of the parameters."""
-    return _cat([parameter.view(-1) for parameter in parameters])
+    """Return the elements of all parameters as one vector. Derivative: the cotangents in the shapes of the parameters.
+
+    Raises TypeError for parameters on several devices."""
+    found = list(parameters)
+    if len({parameter.device for parameter in found}) > 1:
+        raise TypeError("Found two parameters on different devices, this is currently not supported.")
+    return _cat([parameter.view(-1) for parameter in found])
 
 
 def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert import errors
 from wengert.core.tensor import TensorBase, wrap
 from wengert.ops import function
 
@@ -61,11 +62,11 @@ class PackedSequence(PackedSequence_):
         return self._with_data(self.data.to(*args, **kwargs))
 
     def cuda(self, *args: Any, **kwargs: Any) -> Any:
-        """Raise an error: there is no GPU backend in this version."""
+        """Return the sequences on a GPU."""
         return self._with_data(self.data.cuda(*args, **kwargs))
 
     def cpu(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the sequences: they are in main memory."""
+        """Return the sequences in main memory."""
         return self._with_data(self.data.cpu())
 
     def double(self) -> Any:
@@ -114,7 +115,7 @@ def invert_permutation(permutation: Any) -> Any:
     """Return the inverse of a permutation of indices, (n) and int64, or None for None."""
     if permutation is None:
         return None
-    return wrap(np.argsort(permutation._array))
+    return permutation.argsort()
 
 
 def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True) -> PackedSequence:
@@ -124,10 +125,15 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
     sorted, not positive, or not B in number. Derivative: the cotangents of the steps, 0 for padding."""
     if not isinstance(lengths, TensorBase):
         lengths = wrap(np.asarray(lengths, np.int64))
+    if lengths.is_cuda:
+        raise RuntimeError(
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.ndim}D {lengths.device} "
+            f"{errors.scalar_name(lengths._array.dtype)} tensor"
+        )
     array, order = lengths._array.astype(np.int64), None
     if not enforce_sorted:
-        order = wrap(np.argsort(-array, kind="stable"))
-        array = array[order._array]
+        decreasing = np.argsort(-array, kind="stable")
+        array, order = array[decreasing], wrap(decreasing).to(input.device)
         input = input.index_select(0 if batch_first else 1, order)
     if batch_first:
         input = input.transpose(0, 1)
@@ -166,16 +172,17 @@ def pad_packed_sequence(
     for step in data.split(sizes):
         missing = sizes[0] - step.shape[0]
         if missing:
-            padding = _full((missing, *step.shape[1:]), padding_value, dtype=data.dtype)
+            padding = _full((missing, *step.shape[1:]), padding_value, dtype=data.dtype, device=data.device)
             step = _cat([step, padding])
         rows.append(step)
     if total_length is not None:
-        rows += [_full((sizes[0], *data.shape[1:]), padding_value, dtype=data.dtype)] * (total_length - longest)
+        empty = _full((sizes[0], *data.shape[1:]), padding_value, dtype=data.dtype, device=data.device)
+        rows += [empty] * (total_length - longest)
     padded = _stack(rows, 1 if batch_first else 0)
     lengths = wrap(np.array([sum(size > i for size in sizes) for i in range(sizes[0])], np.int64))
     order = sequence.unsorted_indices
     if order is not None:
-        return padded.index_select(0 if batch_first else 1, order), lengths[order]
+        return padded.index_select(0 if batch_first else 1, order), lengths[order.cpu()]
     return padded, lengths
 
 
@@ -203,7 +210,7 @@ def pad_sequence(
             )
         missing = longest - s.shape[0]
         if missing:
-            padding = _full((missing, *rest), padding_value, dtype=s.dtype)
+            padding = _full((missing, *rest), padding_value, dtype=s.dtype, device=s.device)
             s = _cat([s, padding] if padding_side == "right" else [padding, s])
         padded.append(s)
     return _stack(padded, 0 if batch_first else 1)
