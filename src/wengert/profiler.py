@@ -21,6 +21,7 @@ from wengert import errors
 from wengert.autograd import profiler as _profiler
 from wengert.autograd.profiler import record_function as record_function
 from wengert.autograd.profiler_util import EventList, FunctionEventAvg
+from wengert.backends.selection import cuda_is_available
 
 __all__ = [
     "ProfilerAction", "ProfilerActivity", "profile", "record_function", "schedule", "supported_activities",
@@ -29,7 +30,7 @@ __all__ = [
 
 
 class ProfilerActivity(Enum):
-    """Activities that a profiler records. Only CPU has an effect; the others are accepted."""
+    """Activities that a profiler records. CPU and CUDA have an effect; the others are accepted."""
 
     CPU = 0
     XPU = 1
@@ -48,8 +49,8 @@ class ProfilerAction(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """Return the activities that profile can record: the CPU."""
-    return {ProfilerActivity.CPU}
+    """Return the activities that profile can record: the CPU, and CUDA if there is a GPU."""
+    return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if cuda_is_available() else {ProfilerActivity.CPU}
 
 
 def schedule(
@@ -101,8 +102,8 @@ class profile:
 
     schedule: a function of the step's number that returns a ProfilerAction; by default all steps are recorded.
     on_trace_ready: called with this object at the end of the last active step of a cycle, and at the end of the block.
-    activities: accepted, without effect. Other arguments: as wengert.autograd.profiler.profile. The results are those of
-    the last cycle.
+    activities: with CUDA among them, the work on GPUs is measured, too. None: all that supported_activities lists. Other
+    arguments: as wengert.autograd.profiler.profile. The results are those of the last cycle.
     """
 
     def __init__(
@@ -122,6 +123,8 @@ class profile:
             "record_shapes": record_shapes, "profile_memory": profile_memory, "with_stack": with_stack, "with_flops": with_flops,
         }  # fmt: skip
         self.activities = set(activities) if activities is not None else supported_activities()
+        if ProfilerActivity.CUDA in self.activities:
+            self._settings["use_device"] = "cuda"
         self.schedule = schedule or (lambda _step: ProfilerAction.RECORD)
         self.on_trace_ready = on_trace_ready
         self.step_num = 0

@@ -19,6 +19,7 @@ from types import FunctionType, TracebackType
 from typing import Any
 
 from wengert import errors
+from wengert._forks import import_late
 from wengert.autograd.profiler_util import (
     EventList,
     FormattedTimesMixin,
@@ -27,6 +28,7 @@ from wengert.autograd.profiler_util import (
     Interval,
     build_events,
 )
+from wengert.backends.selection import cuda_is_available
 from wengert.core.recorder import RANGE, Recording, begin_range, end_range, get_ranges, set_ranges, watch_functions
 from wengert.ops.index import write_unrecorded
 from wengert.ops.registry import OPS, Plain
@@ -48,8 +50,9 @@ class profile:
 
     enabled: False measures nothing. record_shapes: record the shapes of inputs. profile_memory: record the bytes of
     results. with_stack: record the stack of each call instead of its innermost line. with_flops: count floating-point
-    operations of matrix products and element-wise arithmetic; implies record_shapes. Other arguments are accepted,
-    without effect; use_cuda and use_device="cuda" warn.
+    operations of matrix products and element-wise arithmetic; implies record_shapes. use_device="cuda", use_cuda=True: measure the
+    work on GPUs, too; warn if there is none. Nothing waits for them before the end of the block. Other arguments are accepted,
+    without effect.
 
     Raises ProfilerError, a RuntimeError, if a block is entered twice, and for access to results before its end.
     """
@@ -79,17 +82,19 @@ class profile:
                 stacklevel=2,
             )
             use_device = "cuda"
-        if use_device is not None and use_device != "cpu":
+        if use_device is not None and use_device != "cpu" and not (use_device == "cuda" and cuda_is_available()):
             warnings.warn(f"{use_device.upper()} is not available, disabling {use_device.upper()} profiling", stacklevel=2)
+            use_device = None
         self.enabled = bool(enabled)
-        self.use_device = None
+        self.use_device = None if use_device == "cpu" else use_device
         self.record_shapes = bool(record_shapes) or bool(with_flops)
         self.with_flops = bool(with_flops)
         self.profile_memory = bool(profile_memory)
         self.with_stack = bool(with_stack)
         self.with_modules = bool(with_modules)
         self.entered = False
-        self._recording = Recording(self.record_shapes, self.profile_memory, self.with_stack)
+        self._marks = None if self.use_device is None else import_late("wengert.autograd.profiler_device").DeviceMarks()
+        self._recording = Recording(self.record_shapes, self.profile_memory, self.with_stack, self._marks)
         self._origin = 0
         self._finished = False
         self._events: EventList | None = None
@@ -104,6 +109,8 @@ class profile:
             )
         self.entered = True
         watch_undispatched()
+        if self._marks is not None:
+            self._marks.open()
         self._origin = perf_counter_ns()
         self._recording.start()
         return self
@@ -111,6 +118,8 @@ class profile:
     def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         self._recording.stop()
         self._finished = self.entered
+        if self.entered and self._marks is not None:
+            self._marks.close()
 
     @property
     def function_events(self) -> EventList:
@@ -118,11 +127,11 @@ class profile:
         if not self._finished:
             raise errors.profile_unfinished()
         if self._events is None:
-            events = build_events(self._recording.records, self._origin, self.with_flops)
+            events = build_events(self._recording.records, self._origin, self.with_flops, self._marks)
             self._recording.records = []
             self._events = EventList(
                 events, profile_memory=self.profile_memory, with_flops=self.with_flops, with_shapes=self.record_shapes,
-                with_stacks=self.with_stack,
+                with_stacks=self.with_stack, use_device=self.use_device,
             )  # fmt: skip
         return self._events
 
@@ -157,6 +166,11 @@ class profile:
     def self_cpu_time_total(self) -> float:
         """Microseconds of all events together."""
         return self.function_events.self_cpu_time_total
+
+    @property
+    def self_device_time_total(self) -> float:
+        """Microseconds of all events together on the GPU."""
+        return self.function_events.self_device_time_total
 
     def export_chrome_trace(self, path: Any) -> None:
         """Write a trace for Perfetto to a file: EventList.export_chrome_trace. It can be called any number of times."""
@@ -267,15 +281,18 @@ class _Emitter:
 class emit_nvtx(_Emitter):
     """Context manager: every operation and every node of a backward pass is an NVTX range, for NVIDIA's Nsight Systems.
 
-    Needs the package nvtx; raises MissingFeatureError, a NotImplementedError, if it is not installed. enabled: False does
-    nothing. record_shapes: accepted, without effect.
+    Needs the package nvtx or CuPy; raises MissingFeatureError, a NotImplementedError, if neither is installed. enabled: False
+    does nothing. record_shapes: accepted, without effect.
     """
 
     context, package = "emit_nvtx", "nvtx"
 
     def _ranges(self) -> Any:
-        import nvtx
-
+        try:
+            import nvtx
+        except ImportError:
+            found = import_late("cupy").cuda.nvtx
+            return _Ranges(found.RangePush, found.RangePop)
         return _Ranges(nvtx.push_range, nvtx.pop_range)
 
 

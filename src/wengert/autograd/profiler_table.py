@@ -12,7 +12,7 @@ _UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6}
 
 def render(
     events: Sequence[Any],
-    total_us: float,
+    totals: tuple[float, float],
     style: str,
     columns: dict[str, bool],
     widths: tuple[int, int, int],
@@ -22,19 +22,20 @@ def render(
 ) -> str:
     """Return a table of the events.
 
-    total_us: the time that counts as 100%. style: "1.x" or "2.x". columns: which of memory, shapes, flops and stack to
-    show (2.x). widths: the largest widths of the columns of names, shapes and stacks. top_level: add a line that only
-    top-level operations are shown. unit: "us", "ms" or "s" for all times, or None to choose one for each.
+    totals: the times that count as 100%, of the CPU and of the GPU. style: "1.x" or "2.x". columns: which of device, memory,
+    shapes, flops and stack to show (1.x: device alone). widths: the largest widths of the columns of names, shapes and stacks.
+    top_level: add a line that only top-level operations are shown. unit: "us", "ms" or "s" for all times, or None to choose one
+    for each.
     """
     if unit is not None and unit not in _UNITS:
         raise errors.ProfilerKeyError(f"a table's time_unit is 'us', 'ms' or 's', but got {unit!r}")
     if style == "1.x":
-        return _render_old(events, total_us, header)
+        return _render_old(events, totals, columns["device"], header)
     if style != "2.x":
         raise errors.ProfilerKeyError(f"a table has style '1.x' or '2.x', but got {style!r}")
     if not events:
         return ""
-    return _render_new(events, total_us, columns, widths, header, top_level, unit)
+    return _render_new(events, totals, columns, widths, header, top_level, unit)
 
 
 def format_time(us: float, unit: str | None = None) -> str:
@@ -57,14 +58,14 @@ def format_bytes(n: int) -> str:
     return f"{n} B"
 
 
-def _render_old(events: Sequence[Any], total_us: float, header: str | None) -> str:
+def _render_old(events: Sequence[Any], totals: tuple[float, float], device: bool, header: str | None) -> str:
     """Render the 1.x format: left-aligned, names and shapes at least 35 wide, numbers 15."""
     name_width = max([35, *[len(event.key) for event in events]])
-    titles = [
-        "Name", "Self CPU total %", "Self CPU total", "CPU total %", "CPU total", "CPU time avg", "Number of Calls", "Input Shapes",
-    ]  # fmt: skip
+    total_us, total_device_us = totals
+    titles = ["Name", "Self CPU total %", "Self CPU total", "CPU total %", "CPU total", "CPU time avg"]
+    titles += ["CUDA total %", "CUDA total", "CUDA time avg"] * device + ["Number of Calls", "Input Shapes"]
     shapes = [str(event.input_shapes or []) for event in events]
-    widths = [name_width, *[15] * 6, max([35, *[len(s) for s in shapes]])]
+    widths = [name_width, *[15] * (len(titles) - 2), max([35, *[len(s) for s in shapes]])]
     ruler = "".join(["-" * width + "  " for width in widths])
 
     def line(cells: Sequence[str]) -> str:
@@ -73,27 +74,24 @@ def _render_old(events: Sequence[Any], total_us: float, header: str | None) -> s
     lines = ["=" * len(ruler), header, "=" * len(ruler)] if header is not None else []
     lines += [ruler, line(titles), ruler]
     for event, shape in zip(events, shapes, strict=True):
-        lines.append(
-            line(
-                [
-                    event.key,
-                    format_share(event.self_cpu_time_total, total_us),
-                    event.self_cpu_time_total_str,
-                    format_share(event.cpu_time_total, total_us),
-                    event.cpu_time_total_str,
-                    event.cpu_time_str,
-                    str(event.count),
-                    shape,
-                ]
-            )
-        )
-    lines += [ruler, f"Self CPU time total: {format_time(total_us)}", "CUDA time total: 0.000us", ""]
+        cells = [
+            event.key,
+            format_share(event.self_cpu_time_total, total_us),
+            event.self_cpu_time_total_str,
+            format_share(event.cpu_time_total, total_us),
+            event.cpu_time_total_str,
+            event.cpu_time_str,
+        ]
+        if device:
+            cells += [format_share(event.device_time_total, total_device_us), event.device_time_total_str, event.device_time_str]
+        lines.append(line([*cells, str(event.count), shape]))
+    lines += [ruler, f"Self CPU time total: {format_time(total_us)}", f"CUDA time total: {format_time(total_device_us)}", ""]
     return "\n".join(lines)
 
 
 def _render_new(
     events: Sequence[Any],
-    total_us: float,
+    totals: tuple[float, float],
     columns: dict[str, bool],
     widths: tuple[int, int, int],
     header: str | None,
@@ -102,9 +100,12 @@ def _render_new(
 ) -> str:
     """Render the 2.x format: right-aligned, names as wide as the longest, numbers at least 12."""
     scale, flops_title = _flops_scale(events)
+    total_us, total_device_us = totals
+    device = columns["device"] and total_device_us > 0
+    device_memory = columns["memory"] and any(event.device_memory_usage for event in events)
     titles = ["Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"]
-    if columns["memory"]:
-        titles += ["CPU Mem", "Self CPU Mem"]
+    titles += ["Self CUDA", "Self CUDA %", "CUDA total", "CUDA time avg"] * device
+    titles += ["CPU Mem", "Self CPU Mem"] * columns["memory"] + ["CUDA Mem", "Self CUDA Mem"] * device_memory
     titles.append("# of Calls")
     tails = ["Input Shapes"] * columns["shapes"] + ["Source Location"] * columns["stack"] + [flops_title] * columns["flops"]
     rows = []
@@ -117,8 +118,17 @@ def _render_new(
             format_time(event.cpu_time_total, unit),
             format_time(event.cpu_time, unit),
         ]
+        if device:
+            row += [
+                format_time(event.self_device_time_total, unit),
+                format_share(event.self_device_time_total, total_device_us),
+                format_time(event.device_time_total, unit),
+                format_time(event.device_time, unit),
+            ]
         if columns["memory"]:
             row += [format_bytes(event.cpu_memory_usage), format_bytes(event.self_cpu_memory_usage)]
+        if device_memory:
+            row += [format_bytes(event.device_memory_usage), format_bytes(event.self_device_memory_usage)]
         row.append(str(event.count))
         if columns["shapes"]:
             row.append(_shorten(str(event.input_shapes or []), widths[1]))
@@ -130,7 +140,7 @@ def _render_new(
     titles += tails
     sizes = [min(max([len(row[0]) for row in rows]) + 4, widths[0])]
     for i in range(1, len(titles)):
-        sizes.append(max(12, *[len(row[i]) for row in rows]) if i < len(titles) - len(tails) else _tail_width(titles[i], i, rows))
+        sizes.append(max(12, len(titles[i]), *[len(row[i]) for row in rows]))
     ruler = "".join(["-" * size + "  " for size in sizes])
     lines = ["=" * len(ruler), header, "=" * len(ruler)] if header is not None else []
     lines += ["This report only display top-level ops statistics"] if top_level else []
@@ -138,11 +148,9 @@ def _render_new(
     lines.append("".join([f"{title:>{size}}  " for title, size in zip(titles, sizes, strict=True)]))
     lines.append(ruler)
     lines += ["".join([f"{cell:>{size}}  " for cell, size in zip(row, sizes, strict=True)]) for row in rows]
-    return "\n".join([*lines, ruler, f"Self CPU time total: {format_time(total_us, unit)}", ""])
-
-
-def _tail_width(title: str, position: int, rows: list[list[str]]) -> int:
-    return max(12, len(title), *[len(row[position]) for row in rows])
+    lines += [ruler, f"Self CPU time total: {format_time(total_us, unit)}"]
+    lines += [f"Self CUDA time total: {format_time(total_device_us, unit)}"] * device
+    return "\n".join([*lines, ""])
 
 
 def _flops_scale(events: Sequence[Any]) -> tuple[float, str]:

@@ -10,7 +10,9 @@ _CATEGORIES = {"operation": "cpu_op", "backward": "cpu_op", "function": "cpu_op"
 
 
 def write_trace(events: Any, path: Any) -> None:
-    """Write events in Chrome's trace event format: complete events ("X"), and flows ("s", "f") from forward to backward."""
+    """Write events in Chrome's trace event format: complete events ("X"), and flows ("s", "f") from forward to backward.
+
+    The work on each GPU is a process of its own, with a row for each stream, and a flow from the program."""
     process = os.getpid()
     entries: list[dict[str, Any]] = [
         {"ph": "M", "name": "process_name", "ts": 0, "pid": process, "tid": 0, "args": {"name": "wengert"}}
@@ -23,6 +25,7 @@ def write_trace(events: Any, path: Any) -> None:
         entries.append(_complete(event, process))
         if event.is_backward and event.forward is not None:
             entries += _flow(event, process)
+    entries += _device_entries([event for event in events if event.device_range is not None], process)
     with open(os.fspath(path), "w", encoding="utf-8") as file:
         json.dump({"schemaVersion": 1, "displayTimeUnit": "ms", "traceEvents": entries}, file)
 
@@ -70,6 +73,29 @@ def _flow(event: Any, process: int) -> list[dict[str, Any]]:
         {"ph": "s", **common, "tid": start.thread, "ts": start.time_range.start},
         {"ph": "f", **common, "tid": end.thread, "ts": end.time_range.start, "bp": "e"},
     ]
+
+
+def _device_entries(events: Any, process: int) -> list[dict[str, Any]]:
+    """Return the entries of the work on GPUs. The number of a GPU stands for its process, and a number for each stream."""
+    entries: list[dict[str, Any]] = []
+    rows: dict[tuple[int, int], int] = {}
+    first = 1 + max([event.thread for event in events], default=0)  # viewers may not tell rows of two processes apart
+    for event in events:
+        index, interval = event.device_index, event.device_range
+        if (index, event.device_stream) not in rows:
+            row = rows[index, event.device_stream] = first + len(rows)
+            for kind, name in (("process_name", f"cuda:{index}"), ("thread_name", f"stream {event.device_stream:#x}")):
+                entries.append({"ph": "M", "name": kind, "ts": 0, "pid": index, "tid": row, "args": {"name": name}})
+        row = rows[index, event.device_stream]
+        arguments = {"device": index, "stream": event.device_stream, "External id": event.id}
+        place = {"pid": index, "tid": row, "ts": interval.start}
+        common = {"id": event.id, "cat": "ac2g", "name": "ac2g"}
+        entries += [
+            {"ph": "X", "cat": "kernel", "name": event.name, **place, "dur": interval.elapsed_us(), "args": arguments},
+            {"ph": "s", **common, "pid": process, "tid": event.thread, "ts": event.time_range.start},
+            {"ph": "f", **common, **place, "bp": "e"},
+        ]
+    return entries
 
 
 def write_stacks(events: Any, path: Any, metric: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from wengert import errors
@@ -17,7 +18,7 @@ __all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAv
 SORT_KEYS = (
     "count", "cpu_memory_usage", "cpu_time", "cpu_time_total", "flops", "key", "self_cpu_memory_usage", "self_cpu_time_total",
 )  # fmt: skip
-# torch has these keys besides. There is no other device, so all of them are zero.
+# Keys of the work on a GPU. All are zero without use_device="cuda".
 DEVICE_KEYS = (
     "cuda_time", "cuda_time_total", "device_memory_usage", "device_time", "device_time_total", "self_cuda_memory_usage",
     "self_cuda_time_total", "self_device_memory_usage", "self_device_time_total",
@@ -39,17 +40,19 @@ class Interval:
 
 
 class FormattedTimesMixin:
-    """The times of an event as texts, and torch's attributes of other devices, all zero."""
+    """The times of an event as texts, and the second names of what it knows of a GPU."""
 
     count: int
     cpu_time_total: float
     self_cpu_time_total: float
+    device_time_total: float
+    self_device_time_total: float
+    device_memory_usage: int
+    self_device_memory_usage: int
 
-    cuda_time = cuda_time_total = device_time = device_time_total = self_cuda_time_total = self_device_time_total = 0.0
-    cuda_memory_usage = device_memory_usage = self_cuda_memory_usage = self_device_memory_usage = 0
     is_async = is_remote = is_legacy = False
     node_id = -1
-    use_device = None
+    use_device: str | None = None
 
     @property
     def cpu_time(self) -> float:
@@ -68,6 +71,29 @@ class FormattedTimesMixin:
     def self_cpu_time_total_str(self) -> str:
         return format_time(self.self_cpu_time_total)
 
+    @property
+    def device_time(self) -> float:
+        """Mean time of a call on the GPU, in microseconds."""
+        return self.device_time_total / self.count if self.count else 0.0
+
+    @property
+    def device_time_str(self) -> str:
+        return format_time(self.device_time)
+
+    @property
+    def device_time_total_str(self) -> str:
+        return format_time(self.device_time_total)
+
+    @property
+    def self_device_time_total_str(self) -> str:
+        return format_time(self.self_device_time_total)
+
+    cuda_time = device_time
+    cuda_time_total = property(attrgetter("device_time_total"))
+    self_cuda_time_total = property(attrgetter("self_device_time_total"))
+    cuda_memory_usage = property(attrgetter("device_memory_usage"))
+    self_cuda_memory_usage = property(attrgetter("self_device_memory_usage"))
+
 
 class FunctionEvent(FormattedTimesMixin):
     """An event: an operation, a node of a backward pass, a range of the user, or the forward of a custom Function.
@@ -81,14 +107,18 @@ class FunctionEvent(FormattedTimesMixin):
     forward: the forward event of a node, or None if it was not recorded.
     sequence_nr: sequence number of the node, or -1.
     input_shapes: shapes of the inputs; for a node, of its cotangents (with record_shapes).
-    cpu_memory_usage, self_cpu_memory_usage: bytes of the results (with profile_memory).
+    cpu_memory_usage, self_cpu_memory_usage: bytes of the results in main memory (with profile_memory).
+    device_memory_usage, self_device_memory_usage: the same on GPUs.
+    device_time_total, self_device_time_total: microseconds on the GPU with and without the children (with use_device="cuda").
+    device_range: an Interval of the work on the GPU, or None. device_index, device_stream: the GPU and the address of its stream.
+    kernels: the work on the GPU as a list of one Kernel, or of none.
     stack: frames of the call, the innermost first (with with_stack).
     flops: number of floating-point operations (with with_flops).
     """
 
     count = 1
 
-    def __init__(self, record: Record, origin: int, number: int) -> None:
+    def __init__(self, record: Record, origin: int, number: int, marks: Any = None) -> None:
         self.id = number
         # Internal operations have a leading underscore, as _select for reads. Events drop it.
         self.name = self.trace_name = self.key = record.name.lstrip("_") if record.kind == OPERATION else record.name
@@ -106,6 +136,13 @@ class FunctionEvent(FormattedTimesMixin):
         self.cpu_children: list[FunctionEvent] = []
         self.forward: FunctionEvent | None = None
         self._nbytes = record.nbytes
+        self._device_bytes = record.device_bytes
+        self.use_device = None if marks is None else "cuda"
+        self.device_index = self.device_stream = 0
+        self.device_range: Interval | None = None
+        if marks is not None and record.mark is not None:
+            self.device_range = Interval(*marks.times_of(record.mark, origin))
+            self.device_index, self.device_stream = record.mark.device, record.mark.stream
         self.flops = 0
         self._stack = record.stack
         self.cpu_time_total = (record.end - record.start) / 1000
@@ -134,14 +171,41 @@ class FunctionEvent(FormattedTimesMixin):
         return [f"{code.co_filename}({line_number(code, lasti)}): {code.co_name}" for code, lasti in (stack or ())[::-1]]
 
     @property
+    def device_time_total(self) -> float:  # type: ignore[override]  # here it is computed
+        """Microseconds on the GPU. A range of the user has those of the events inside it."""
+        if self.device_range is not None:
+            return self.device_range.elapsed_us()
+        return sum([child.device_time_total for child in self.cpu_children])
+
+    @property
+    def self_device_time_total(self) -> float:  # type: ignore[override]
+        """Microseconds on the GPU in the event itself, without its children."""
+        return max(0.0, self.device_time_total - sum([child.device_time_total for child in self.cpu_children]))
+
+    @property
+    def self_device_memory_usage(self) -> int:  # type: ignore[override]
+        """Bytes of the results on GPUs, without those that its children allocated."""
+        return max(0, self._device_bytes - sum([child.device_memory_usage for child in self.cpu_children]))
+
+    @property
+    def device_memory_usage(self) -> int:  # type: ignore[override]
+        """Bytes of the results on GPUs of the event and of all events inside it."""
+        return self.self_device_memory_usage + sum([child.device_memory_usage for child in self.cpu_children])
+
+    @property
     def kernels(self) -> list[Any]:
-        """Kernels on other devices: always an empty list."""
-        return []
+        """The work on the GPU: a list of one Kernel(name, device, duration), or an empty one."""
+        if self.device_range is None:
+            return []
+        from wengert.autograd.profiler_device import Kernel
+
+        return [Kernel(self.name, self.device_index, self.device_range.elapsed_us())]
 
     def __repr__(self) -> str:
         return (
             f"<FunctionEvent id={self.id} name={self.name} cpu_time={self.cpu_time_str} start_us={self.time_range.start:.3f} "
-            f"end_us={self.time_range.end:.3f} cpu_children={[child.id for child in self.cpu_children]} thread={self.thread} "
+            f"end_us={self.time_range.end:.3f} cpu_children={[child.id for child in self.cpu_children]} "
+            f"cuda_time={self.device_time_str} thread={self.thread} "
             f"input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} seq_nr={self.sequence_nr} "
             f"source={self.source}>"
         )
@@ -155,6 +219,8 @@ class FunctionEventAvg(FormattedTimesMixin):
         self.count = 0
         self.cpu_time_total = self.self_cpu_time_total = 0.0
         self.cpu_memory_usage = self.self_cpu_memory_usage = 0
+        self.device_time_total = self.self_device_time_total = 0.0
+        self.device_memory_usage = self.self_device_memory_usage = 0
         self.flops = 0
         self.scope = 0
         self.input_shapes: Any = None
@@ -174,8 +240,12 @@ class FunctionEventAvg(FormattedTimesMixin):
         if self.key is None:
             self.key, self.scope, self.source = other.key, other.scope, other.source
             self.input_shapes, self.stack = other.input_shapes, other.stack
-            self.is_user_annotation = other.is_user_annotation
+            self.is_user_annotation, self.use_device = other.is_user_annotation, other.use_device
         self.count += other.count
+        self.device_time_total += other.device_time_total
+        self.self_device_time_total += other.self_device_time_total
+        self.device_memory_usage += other.device_memory_usage
+        self.self_device_memory_usage += other.self_device_memory_usage
         self.cpu_time_total += other.cpu_time_total
         self.self_cpu_time_total += other.self_cpu_time_total
         self.cpu_memory_usage += other.cpu_memory_usage
@@ -188,8 +258,8 @@ class FunctionEventAvg(FormattedTimesMixin):
     def __repr__(self) -> str:
         return (
             f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} cpu_time={self.cpu_time_str} "
-            f" self_cuda_time=0.000us cuda_time=0.000us input_shapes={self.input_shapes} "
-            f"cpu_memory_usage={self.cpu_memory_usage} cuda_memory_usage=0>"
+            f" self_cuda_time={self.self_device_time_total_str} cuda_time={self.device_time_str} input_shapes={self.input_shapes} "
+            f"cpu_memory_usage={self.cpu_memory_usage} cuda_memory_usage={self.device_memory_usage}>"
         )
 
 
@@ -198,9 +268,11 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
 
     def __init__(
         self, events: Iterable[Any] = (), *, use_device: Any = None, profile_memory: bool = False, with_flops: bool = False,
-        with_shapes: bool = False, with_stacks: bool = False, total_us: float | None = None,
+        with_shapes: bool = False, with_stacks: bool = False, total_us: float | None = None, total_device_us: float | None = None,
     ) -> None:  # fmt: skip
         super().__init__(events)
+        self._use_device = use_device
+        self._total_device_us = total_device_us  # as _total_us, on the GPU
         self._profile_memory = profile_memory
         self._with_flops = with_flops
         self._with_shapes = with_shapes
@@ -232,6 +304,13 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
         """Microseconds of all events together."""
         return sum([event.self_cpu_time_total for event in self]) if self._total_us is None else self._total_us
 
+    @property
+    def self_device_time_total(self) -> float:
+        """Microseconds of all events together on the GPU."""
+        if self._total_device_us is not None:
+            return self._total_device_us
+        return float(sum([event.self_device_time_total for event in self]))
+
     def table(
         self,
         sort_by: str | None = None,
@@ -247,7 +326,8 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
         """Return the events as a text table.
 
         sort_by: the key to sort by, the largest first: count, cpu_time (mean), cpu_time_total, self_cpu_time_total,
-        cpu_memory_usage, self_cpu_memory_usage, flops or key. None keeps the order in which the events started.
+        cpu_memory_usage, self_cpu_memory_usage, flops, key, or one of these with cuda or device in place of cpu. None keeps the
+        order in which the events started.
         row_limit: number of rows, or -1 for all. style: "2.x" is the layout of today's torch, "1.x" that of its first
         profilers. print(prof) uses "1.x".
 
@@ -263,10 +343,12 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
         if row_limit >= 0:
             events = events[:row_limit]
         columns = {
-            "memory": self._profile_memory, "shapes": self._with_shapes, "flops": self._with_flops, "stack": self._with_stacks,
+            "device": self._use_device is not None, "memory": self._profile_memory, "shapes": self._with_shapes,
+            "flops": self._with_flops, "stack": self._with_stacks,
         }  # fmt: skip
         widths = (max_name_column_width, max_shapes_column_width, max_src_column_width)
-        return render(events, self.self_cpu_time_total, style, columns, widths, header, top_level_events_only, time_unit)
+        totals = self.self_cpu_time_total, self.self_device_time_total
+        return render(events, totals, style, columns, widths, header, top_level_events_only, time_unit)
 
     def key_averages(
         self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
@@ -289,6 +371,7 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
         return EventList(
             sums.values(), profile_memory=self._profile_memory, with_flops=self._with_flops,
             with_shapes=group_by_input_shapes, with_stacks=group_by_stack_n > 0, total_us=self.self_cpu_time_total,
+            use_device=self._use_device, total_device_us=self.self_device_time_total,
         )  # fmt: skip
 
     def total_average(self) -> FunctionEventAvg:
@@ -309,7 +392,8 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
         """Write the stacks for flame graphs, one a line: frames, the outermost first, and the microseconds spent there.
 
-        The profile needs with_stack=True. metric: self_cpu_time_total or cpu_time_total.
+        The profile needs with_stack=True. metric: self_cpu_time_total, cpu_time_total, or one of these with cuda or
+        device in place of cpu.
         """
         if metric not in ("self_cpu_time_total", "cpu_time_total", *DEVICE_KEYS):
             raise errors.ProfilerKeyError(
@@ -335,14 +419,18 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
                 "sequence_nr": event.sequence_nr,
                 "shapes": event.input_shapes,
                 "bytes": event.self_cpu_memory_usage,
+                "device_us": event.device_time_total,
+                "self_device_us": event.self_device_time_total,
                 "parent": None if event.cpu_parent is None else event.cpu_parent.id,
             }
             for event in self
         ]
 
 
-def build_events(records: Sequence[Record], origin: int, with_flops: bool = False) -> list[FunctionEvent]:
-    """Return one event for each record, in the order in which they started. origin: start of the profile, in nanoseconds."""
+def build_events(records: Sequence[Record], origin: int, with_flops: bool = False, marks: Any = None) -> list[FunctionEvent]:
+    """Return one event for each record, in the order in which they started.
+
+    origin: start of the profile, in nanoseconds. marks: the DeviceMarks of the profile, or None."""
     order = sorted(range(len(records)), key=lambda i: (records[i].start, -records[i].end, -i))
     events: list[FunctionEvent] = []
     threads: dict[int, int] = {}
@@ -350,7 +438,7 @@ def build_events(records: Sequence[Record], origin: int, with_flops: bool = Fals
     forwards: dict[int, FunctionEvent] = {}  # by sequence number
     for i in order:
         record = records[i]
-        event = FunctionEvent(record, origin, len(events))
+        event = FunctionEvent(record, origin, len(events), marks)
         event.thread = event.fwd_thread = threads.setdefault(record.thread, len(threads) + 1)
         around = open_events.setdefault(record.thread, [])
         while around and around[-1].time_range.end < event.time_range.end:

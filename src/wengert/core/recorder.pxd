@@ -23,6 +23,8 @@ cdef class Record:
     cdef public tuple shapes
     cdef public long long nbytes
     cdef public tuple stack
+    cdef public long long device_bytes
+    cdef public object mark
 
 cdef list _log
 cdef bint _wants_shapes
@@ -33,6 +35,7 @@ cdef object _check
 cdef dict _interceptors
 cdef object _anomaly
 cdef object _streams
+cdef object _marks
 
 @cython.locals(began=cython.longlong)
 cpdef object observe(str name, tuple inputs, object function, tuple arguments)
@@ -40,10 +43,10 @@ cdef object ranged(str name, object function, tuple arguments)
 @cython.locals(log=list, record=Record)
 cpdef add_range(str name, long long began, long long ended, unsigned long long thread)
 @cython.locals(log=list, record=Record, tensor=TensorBase, node=Node)
-cdef add_operation(str name, tuple inputs, object result, long long began, long long ended)
+cdef add_operation(str name, tuple inputs, object result, long long began, long long ended, object mark)
 @cython.locals(record=Record)
 cdef Record new_record(str name, int kind, long long began, long long ended)
-cdef long long owned_bytes(object x) except -1
+cdef count_bytes(Record record, object x)
 @cython.locals(marker=Node)
 cdef place(Record record)
 cpdef watch_calls(dict kinds, object tell)

@@ -20,6 +20,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert._forks import in_child
+from wengert.backends.selection import others
 from wengert.core.buffers import InputBuffer, cotangent_of
 from wengert.core.dispatch import set_observer
 from wengert.core.engine import evaluate_node, set_watch, start
@@ -49,7 +50,10 @@ class Record:
     """One thing that ran. Times in nanoseconds of perf_counter_ns; sequence_nr is that of the node, -1 without one."""
 
     if not cython.compiled:  # the compiled class starts with the same
-        __slots__ = ("code", "end", "kind", "lasti", "name", "nbytes", "sequence_nr", "shapes", "stack", "start", "thread")
+        __slots__ = (
+            "code", "device_bytes", "end", "kind", "lasti", "mark", "name", "nbytes", "sequence_nr", "shapes", "stack", "start",
+            "thread",
+        )  # fmt: skip
         name: str
         kind: int
         start: int
@@ -59,7 +63,9 @@ class Record:
         code: Any  # with lasti, where it was called; of a node, where its operation was
         lasti: int
         shapes: tuple[Any, ...] | None  # of the inputs, or of a node's cotangents, where they were asked for
-        nbytes: int  # of the results that are no views, where they were asked for
+        nbytes: int  # in main memory, of the results that are no views, where they were asked for
+        device_bytes: int  # the same on devices
+        mark: Any  # of the work on a device, as of profiler_device.py, where it was asked for, or None
         stack: tuple[Any, ...] | None  # as of stacks.py, where it was asked for
 
         def __new__(cls, *_: Any, **__: Any) -> Any:
@@ -77,6 +83,7 @@ if not cython.compiled:
     _check: Any = None
     _anomaly: Any = None
     _streams: Any = None
+    _marks: Any = None
 _interceptors: dict[int, Callable[[Any, tuple[Any, ...]], Any]] = {}  # by thread
 _passes: dict[int, Callable[[GraphTask, list[Any], list[Any]], None]] = {}  # functions that run passes, by thread
 _recordings: list[Recording] = []
@@ -93,7 +100,8 @@ def renew_lock() -> None:
 class Recording:
     """A part of the log: what runs between start() and stop(), which may alternate."""
 
-    def __init__(self, shapes: bool = False, nbytes: bool = False, stacks: bool = False) -> None:
+    def __init__(self, shapes: bool = False, nbytes: bool = False, stacks: bool = False, marks: Any = None) -> None:
+        self.marks = marks  # the DeviceMarks of profiler_device.py, or None
         self.shapes = shapes
         self.nbytes = nbytes
         self.stacks = stacks
@@ -204,7 +212,8 @@ def get_anomaly() -> tuple[Any, Any]:
 
 def _renew() -> None:
     """Tell dispatch and engine who observes now."""
-    global _wants_shapes, _wants_bytes, _wants_stacks
+    global _wants_shapes, _wants_bytes, _wants_stacks, _marks
+    _marks = next((r.marks for r in _recordings if r.marks is not None), None)
     _wants_shapes = any(r.shapes for r in _recordings)
     _wants_bytes = any(r.nbytes for r in _recordings)
     _wants_stacks = any(r.stacks for r in _recordings)
@@ -230,9 +239,10 @@ def observe(name: str, inputs: tuple[Any, ...], function: Callable[..., Any], ar
         elif _log is None:
             result = function(*arguments)
         else:
+            mark = None if _marks is None else _marks.begin(inputs)
             began: int = perf_counter_ns()
             result = function(*arguments)
-            add_operation(name, inputs, result, began, perf_counter_ns())
+            add_operation(name, inputs, result, began, perf_counter_ns(), mark)
         if _check is not None:
             _check(name, inputs, result)
     finally:
@@ -261,11 +271,12 @@ def measure_function(name: str, makes_memory: bool, function: Callable[..., Any]
     try:
         if _ranges is not None:
             return ranged(name, partial(function, **kwargs), args)
+        mark = None if _marks is None else _marks.begin(args)
         began: int = perf_counter_ns()
         result = function(*args, **kwargs)
         ended: int = perf_counter_ns()
         inputs = tuple([x for x in args if isinstance(x, TensorBase)]) if _wants_shapes else ()
-        add_operation(name, inputs, result if makes_memory else (), began, ended)
+        add_operation(name, inputs, result if makes_memory else (), began, ended, mark)
     finally:
         set_unobserved(-1)
     return result
@@ -281,12 +292,14 @@ def ranged(name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) 
         ranges.pop()
 
 
-def add_operation(name: str, inputs: tuple[Any, ...], result: Any, began: int, ended: int) -> None:
-    """Record an operation."""
+def add_operation(name: str, inputs: tuple[Any, ...], result: Any, began: int, ended: int, mark: Any) -> None:
+    """Record an operation. mark: of its work on a device, or None."""
     log = _log
     if log is None:
         return
     record = new_record(name, OPERATION, began, ended)
+    if mark is not None and _marks is not None:
+        record.mark = _marks.end(mark, result)
     first = result if isinstance(result, TensorBase) or not result else result[0]
     node: Node | None = None
     if isinstance(first, TensorBase):
@@ -298,7 +311,7 @@ def add_operation(name: str, inputs: tuple[Any, ...], result: Any, began: int, e
         record.shapes = tuple([x._array.shape if isinstance(x, TensorBase) else () for x in inputs])
     if _wants_bytes:
         for x in result if isinstance(result, tuple) else (result,):
-            record.nbytes += owned_bytes(x)
+            count_bytes(record, x)
     log.append(record)
 
 
@@ -316,6 +329,8 @@ def new_record(name: str, kind: int, began: int, ended: int) -> Record:
     record.shapes = None
     record.nbytes = 0
     record.stack = None
+    record.device_bytes = 0
+    record.mark = None
     return record
 
 
@@ -329,10 +344,14 @@ def place(record: Record) -> None:
         record.stack = take_stack()
 
 
-def owned_bytes(x: Any) -> int:
-    """Return the bytes of a tensor or an array. 0 for a view."""
+def count_bytes(record: Record, x: Any) -> None:
+    """Add the bytes of a tensor or an array to a record, unless it is a view."""
     array = x._array if isinstance(x, TensorBase) else x
-    return array.nbytes if getattr(array, "base", array) is None else 0
+    if getattr(array, "base", array) is None:
+        if type(array) in others:
+            record.device_bytes += array.nbytes
+        else:
+            record.nbytes += array.nbytes
 
 
 def begin_range(name: str) -> int:
@@ -447,6 +466,9 @@ def measure_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
     if _wants_shapes:
         shapes = tuple([shape_of_cotangent(cotangent_of(buffer, nr)) for nr in range(count_outputs(node))])
     empty = places_without_cotangent(task, node) if _wants_bytes else []
+    mark = None
+    if _marks is not None:
+        mark = _marks.begin([cotangent_of(buffer, nr) for nr in range(count_outputs(node))])
     began: int = perf_counter_ns()
     evaluate_node(task, node, buffer)
     ended: int = perf_counter_ns()
@@ -458,8 +480,10 @@ def measure_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
     record.code = node._code
     record.lasti = node._lasti
     record.shapes = shapes
+    if mark is not None and _marks is not None:
+        record.mark = _marks.end(mark, None)
     for place in empty:
-        record.nbytes += owned_bytes(place.cotangent if isinstance(place, InputBuffer) else place._grad)
+        count_bytes(record, place.cotangent if isinstance(place, InputBuffer) else place._grad)
     log.append(record)
 
 
