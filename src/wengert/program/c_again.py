@@ -33,11 +33,13 @@ class _Values:
         self.reads: dict[Storage, list[tuple[int, Any, Access]]] = {}  # number of the nest, the form, how it reads
         self.chosen: dict[Storage, list[Cell]] = {}
         self.temporary: set[Storage] = set()  # values that stay in registers of each nest that computes them again
-        for i, nest in enumerate(nests):
-            for j, x in enumerate(nest.forms):
-                self.writes.setdefault(x.out.storage, []).append((i, j))
-                for y in accesses_read(x):
-                    self.reads.setdefault(y.storage, []).append((i, x, y))
+
+    def note(self, i: int) -> None:
+        """Note what the forms of a nest write and read."""
+        for j, x in enumerate(self.nests[i].forms):
+            self.writes.setdefault(x.out.storage, []).append((i, j))
+            for y in accesses_read(x):
+                self.reads.setdefault(y.storage, []).append((i, x, y))
 
     def choose(self, i: int, j: int) -> None:
         """Let the value of a pointwise form be computed again where that costs less."""
@@ -137,6 +139,10 @@ def computed_again(
     """Return nests that compute values again where that costs less than memory, and the storages that need none. Works in small
     steps. is_given: whether something outside reads or writes a storage."""
     values = _Values(nests, is_given)
+    for i in range(len(nests)):
+        if i % 64 == 0:
+            yield
+        values.note(i)
     for i, nest in enumerate(nests):
         if i % 16 == 0:
             yield

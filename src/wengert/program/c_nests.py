@@ -31,8 +31,12 @@ def write_cells(body: Body, forms: list[Cell]) -> None:
     accesses = dict.fromkeys([y for x in forms for y in (*accesses_read(x), x.out) if y.storage not in body.memory.registers])
     sizes, strides = collapsed(forms[0].shape, accesses)
     counters = [f"i{d}" for d in range(len(sizes))]
+    written = [y for y in dict.fromkeys([x.out for x in forms]) if y.storage not in body.memory.registers]
     for d, n in enumerate(sizes):
-        body.loop(counters[d], n, d + 1)
+        if d == 0:
+            body.outermost_loop(counters[0], n, [(sizes, strides[y], y.dtype.itemsize) for y in written])
+        else:
+            body.loop(counters[d], n, d + 1)
     indent = len(sizes) + 1
     _write_elements(body, forms, strides, counters, indent)
     _close(body, indent, 1)
@@ -143,6 +147,22 @@ def _open(body: Body, loops: _Loops, indent: int, n: int | None = None) -> int:
     return indent
 
 
+def _open_outer(body: Body, outer: _Loops, inner: _Loops, results: Sequence[Access], n: int | None = None) -> int:
+    """Open the first n loops over what forms keep, or all. Threads may share the first one. Return the indent inside.
+
+    results: what the forms write. If it has strides along the inner loops, it is written in these, too."""
+    opened = outer.counters[:n]
+    if opened:
+        sizes, written = [*outer.sizes, *inner.sizes], []
+        for y in results:
+            strides = [*outer.strides[y], *inner.strides.get(y, [0] * len(inner.sizes))]
+            written.append((sizes, strides, y.dtype.itemsize))
+        body.outermost_loop(opened[0], sizes[0], written)
+    for d in range(1, len(opened)):
+        body.loop(opened[d], outer.sizes[d], d + 1)
+    return len(opened) + 1
+
+
 def _close(body: Body, indent: int, outside: int) -> None:
     while indent > outside:
         indent -= 1
@@ -247,7 +267,7 @@ def write_reductions(body: Body, forms: Sequence[Reduction], cells: Sequence[Cel
         _reduce_columns(body, forms, cells, outer, inner)
         return
     dtype = x.x.dtype
-    indent = _open(body, outer, 1)
+    indent = _open_outer(body, outer, inner, [x.out])
     term = _Terms(body, forms, cells, outer, inner)
     n = prod(inner.sizes)
     zero = literal(0, dtype)
@@ -285,7 +305,7 @@ def _reduce_columns(body: Body, forms: Sequence[Reduction], cells: Sequence[Cell
     real = c_type(dtype)
     n = outer.sizes[-1]
     width = min(n, 512 // dtype.itemsize)
-    indent = _open(body, outer, 1, len(outer.sizes) - 1)
+    indent = _open_outer(body, outer, inner, [x.out for x in forms], len(outer.sizes) - 1)
     last = outer.counters[-1]
     columns = copy(outer)
     columns.counters = [*outer.counters[:-1], f"({last} + j)"]
@@ -317,7 +337,7 @@ def write_softmax(body: Body, x: Softmax, cells: Sequence[Cell]) -> None:
     """Write softmax or log_softmax along a dim. cells: pointwise forms that make the elements."""
     outer, inner = _loops_of([x], cells, [x.out])
     dtype = x.x.dtype
-    indent = _open(body, outer, 1)
+    indent = _open_outer(body, outer, inner, [x.out])
     term = _Terms(body, [x], cells, outer, inner)
     sums = _exponentials(body, term, inner, dtype, indent)
     if x.kind == "log_softmax":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
@@ -10,18 +11,18 @@ from wengert.kernels import native
 from wengert.kernels.memory import address_of
 from wengert.program import form
 from wengert.program.arrays import aligned
-from wengert.program.c_code import Source, file_of
+from wengert.program.c_code import PARALLEL, Source, file_of
 from wengert.program.c_expansions import WITH_SUMS, Check, forms_of
-from wengert.program.c_forms import is_large
+from wengert.program.c_forms import Cell, Reduction, Softmax, is_large
 from wengert.program.c_library import Build
 from wengert.program.form import Instruction, Storage, Value, values_read
 
 NAME = "wengert_run"
 _FEWEST = 2  # instructions that are worth a C function
 _WORTH = 8  # instructions with C forms that are worth a C compiler's time
-_LARGEST = 1 << 17  # bytes of an array, where kernels have several threads
+_LARGEST_ALONE = 1 << 17  # bytes of an array in loops of one thread, where kernels have several
 _LARGEST_ROWS = 1 << 15  # bytes of an array whose rows the runner's kernels read once, where C has several loops
-_LARGEST_ALONE = 1 << 26  # where they have one: Ctrl-C waits for the end of a C function
+_LARGEST = 1 << 26  # bytes of any array: Ctrl-C waits for the end of a C function
 
 
 class CFunction:
@@ -76,38 +77,46 @@ class Conversion:
             self._forms.append(None if forms is None else [y for y in forms if not isinstance(y, Check)])
             if i % 16 == 0:
                 yield
-        self.is_worth = self._gains()
-        yield
+        yield from self._gains()
         if self._only_if_worth and not self.is_worth:
             return
         users: dict[Storage, set[int]] = {}
         runs = list(_runs_of(self._instructions, self._forms))
         for i, (run, _) in enumerate(runs):
-            for part in [y for x in run for y in parts_of(x)]:
-                for v in (*values_read(part), *part.outputs):
+            for k, x in enumerate(run):
+                if k % 256 == 0:
+                    yield
+                for v in [v for part in parts_of(x) for v in (*values_read(part), *part.outputs)]:
                     users.setdefault(v.storage, set()).add(i)
-        yield
         names: dict[str, str] = {}  # of functions, by their texts
         helpers: dict[str, str] = {}
         for run, forms in runs:
             if forms is None or sum(len(parts_of(x)) for x in run) < _FEWEST:
                 self._parts.append((run, None, ""))
                 continue
-            source = Source(NAME, forms, lambda s: s.kind != form.COMPUTED or s in self._kept or len(users.get(s, ())) > 1)
+            is_given = lambda s: s.kind != form.COMPUTED or s in self._kept or len(users.get(s, ())) > 1  # noqa: E731
+            source = Source(NAME, forms, is_given, native is not None)
             yield from source.write()
             helpers.update(source.helpers)
             self._parts.append((run, source, names.setdefault(source.body, f"{NAME}_{len(names)}")))
         if names:
             self._build = Build(file_of(helpers, [body.replace(NAME, name) for body, name in names.items()]))
 
-    def _gains(self) -> bool:
-        """Whether many instructions have C forms, and arrays are small: the runner's kernels have threads for large ones."""
-        parts = [y for x in self._instructions for y in parts_of(x)]
-        largest = _LARGEST_ALONE if native is None or native.get_num_threads() == 1 else _LARGEST
-        if any(v.storage.nbytes > largest for y in parts for v in (*values_read(y), *y.outputs)):
-            return False
-        n = sum(len(parts_of(x)) for x, forms in zip(self._instructions, self._forms, strict=True) if forms is not None)
-        return n >= max(_WORTH, len(parts) // 2)
+    def _gains(self) -> Iterator[None]:
+        """Find out whether many instructions have C forms, and no large arrays keep threads waiting that kernels would use."""
+        has_threads = native is not None and native.get_num_threads() > 1
+        n = n_parts = largest = largest_alone = 0
+        for i, (x, forms) in enumerate(zip(self._instructions, self._forms, strict=True)):
+            if i % 256 == 0:
+                yield
+            parts = parts_of(x)
+            n_parts += len(parts)
+            n += 0 if forms is None else len(parts)
+            nbytes = max([v.storage.nbytes for y in parts for v in (*values_read(y), *y.outputs)], default=0)
+            largest = max(largest, nbytes)
+            if has_threads and (forms is None or not all(map(_may_be_shared, forms))):
+                largest_alone = max(largest_alone, nbytes)
+        self.is_worth = n >= max(_WORTH, n_parts // 2) and largest <= _LARGEST and largest_alone <= _LARGEST_ALONE
 
     def is_ready(self) -> bool:
         """Whether the compiler is done."""
@@ -117,11 +126,28 @@ class Conversion:
         """Return the instructions, when the compiler is done. Raises CCompilerError."""
         for _ in self._work:
             pass
-        library: Any = None if self._build is None else self._build.wait()
+        library: Any = None if self._build is None else _with_threads(self._build.wait())
         found = [Instruction(form.CHECK, "check", (v,), (), {"limit": limit}) for v, limit in dict.fromkeys(self._checks)]
         for run, source, name in self._parts:
             found += run if source is None else [_instruction(source, run, library[name])]
         return found
+
+
+def _may_be_shared(x: Any) -> bool:
+    """Whether threads share the loops of a form if they are long."""
+    if isinstance(x, (Reduction, Softmax)):
+        return 0 not in x.dims
+    return isinstance(x, Cell) and x.template.guard is None
+
+
+def _with_threads(library: Any) -> Any:
+    """Return a library. Its functions share loops between the threads of the kernels."""
+    import ctypes
+
+    if native is not None:
+        with contextlib.suppress(ValueError):  # it has no long loops
+            ctypes.c_void_p.in_dll(library, PARALLEL).value = native.parallel_for()
+    return library
 
 
 def _forms_of_parts(x: Instruction) -> list[Any] | None:

@@ -15,10 +15,14 @@ from wengert.program.form import Storage
 class Body:
     """The text of a nest's function, and the storages that its pointers reach.
 
-    Pointers are numbered as they appear, so nests that do the same to other memory have the same text."""
+    Pointers are numbered as they appear, so nests that do the same to other memory have the same text.
 
-    def __init__(self, memory: Any) -> None:
+    may_share: whether threads may share the iterations of the outermost loop. rows: number of these iterations if they do, or 0."""
+
+    def __init__(self, memory: Any, may_share: bool = False) -> None:
         self.memory = memory
+        self.may_share = may_share
+        self.rows = 0
         self.lines: list[str] = []
         self.pointers: dict[Storage, tuple[int, int, Any]] = {}  # number, offset in bytes of the first access, dtype
         self.written: set[Storage] = set()
@@ -45,6 +49,16 @@ class Body:
         """Open a loop."""
         self.lines.append(f"{'    ' * indent}for (int {counter} = 0; {counter} < {n}; {counter}++) {{")
 
+    def outermost_loop(self, counter: str, n: int, written: Iterable[tuple[list[int], list[int], int]]) -> None:
+        """Open the outermost loop, whose iterations threads share if each writes memory of its own.
+
+        written: for each array that is written, the sizes of the loops, its strides along them, and the size of an element."""
+        if not self.may_share or not all(_is_disjoint(*x) for x in written):
+            self.loop(counter, n, 1)
+            return
+        self.rows = n
+        self.lines.append(f"    for (int {counter} = (int)begin; {counter} < (int)end; {counter}++) {{")
+
     def add(self, text: str, indent: int) -> None:
         """Add a line."""
         self.lines.append("    " * indent + text)
@@ -55,11 +69,17 @@ class Body:
         for s, (number, _, dtype) in self.pointers.items():
             const = "" if s in self.written else "const "
             found.append(f"{const}{c_type(dtype)} *restrict p{number}")
-        return ", ".join(found)
+        return ", ".join([*found, "const int64_t begin, const int64_t end"] if self.rows else found)
 
 
 def _term(counter: str, step: int) -> str:
     return counter if step == 1 else f"{step} * {counter}"
+
+
+def _is_disjoint(sizes: list[int], strides: list[int], itemsize: int) -> bool:
+    """Whether iterations of the first loop reach bytes of their own."""
+    within = sum([abs(s) * (n - 1) for n, s in zip(sizes[1:], strides[1:], strict=True)])
+    return abs(strides[0]) >= within + itemsize
 
 
 def collapsed(shape: tuple[int, ...], accesses: Iterable[Access]) -> tuple[list[int], dict[Access, list[int]]]:
