@@ -50,6 +50,18 @@ _MISSING_SPECIAL = frozenset({"iv", "ive", "jv", "kn", "kve", "spherical_jn"})
 _LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 
 
+# What CuPy 14 computes in bfloat16: ufuncs but for those of _WITHOUT_BFLOAT16, products of matrices, sums, extrema, and what moves elements.
+_WITHOUT_BFLOAT16 = frozenset({"clip", "divmod", "float_power", "gcd", "lcm", "logical_not", "logical_xor"})
+_IN_BFLOAT16 = frozenset({
+    "array", "as_strided", "asarray", "ascontiguousarray", "astype", "atleast_1d", "atleast_2d",
+    "broadcast_arrays", "broadcast_to", "concatenate", "conj", "conjugate", "copy", "copyto", "diagonal", "dot", "empty_like", "expand_dims", "fill", "flip",
+    "full", "full_like", "max", "min", "moveaxis", "nan_to_num", "ones_like", "pad", "prod", "ravel", "repeat", "reduce", "reshape", "roll", "rollaxis", "rot90",
+    "squeeze", "stack", "sum", "swapaxes", "take", "take_along_axis", "tensordot", "tile", "transpose", "tril", "triu", "view", "where",
+    "zeros_like",
+})  # fmt: skip
+_PRODUCTS = frozenset({"dot", "matmul", "tensordot", "__matmul__", "__rmatmul__"})
+
+
 def _wait() -> None:
     global waits
     waits += 1
@@ -111,7 +123,7 @@ def _run(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if label in _WAITING or (label == "repeat" and type(args[1]) is Array):
         _wait()
     with np.errstate(all="ignore"):
-        result = function(*given, **named)
+        result = _computed(function, label, given, named)
     out = kwargs.get("out")
     found = _lifted(result, devices[0] if devices else _current) if out is None else out
     if label not in _VIEWS:
@@ -146,6 +158,32 @@ def _refuse_arguments(function: Any, label: str, args: tuple[Any, ...], kwargs: 
         raise AttributeError("'bool' object has no attribute 'astype'")
     if label == "solve" and args[1].ndim > 1 and args[0].shape[:-1] != args[1].shape[:-1]:
         raise ValueError("a must have (..., M, M) shape and b must have (..., M, K) for multidimensional b")
+
+
+def _computed(function: Any, label: str, given: list[Any], named: dict[str, Any]) -> Any:
+    """Return the result of a function of NumPy. Products of 16-bit floats are added up in float32, as cuBLAS does."""
+    arrays = [x for x in given if isinstance(x, np.ndarray)]
+    if any(x.dtype.kind == "V" for x in arrays):
+        _check_bfloat16(function, label, given)
+    if label not in _PRODUCTS or any(x.dtype.itemsize != 2 or x.dtype.kind not in "fV" for x in arrays):
+        return function(*given, **named)
+    out = named.pop("out", None)
+    found = np.asarray(function(*[x.astype(np.float32) for x in arrays], **named)).astype(arrays[0].dtype)
+    if out is not None:
+        out[...] = found
+    return found
+
+
+def _check_bfloat16(function: Any, label: str, given: list[Any]) -> None:
+    """Raise an error for a function that CuPy does not compute in bfloat16."""
+    if label in _PRODUCTS:
+        is_known = all(x.ndim <= 2 for x in given if isinstance(x, np.ndarray))
+    elif isinstance(function, np.ufunc):
+        is_known = label not in _WITHOUT_BFLOAT16 and hasattr(np, label)
+    else:
+        is_known = label in _IN_BFLOAT16 or (label.startswith("__") and label != "__divmod__")
+    if not is_known:
+        raise TypeError(f"{label} does not take bfloat16")
 
 
 class _Method:
@@ -515,6 +553,14 @@ def cast(x: Array, dtype: Any) -> Array:
     found = Array(numpy_backend.cast(x.data_, dtype), x.index)
     _launch("cast", [x], [found])
     return found
+
+
+def factor(x: Array, batched: bool = False) -> Array:
+    return x.astype(np.float32) if batched and x.dtype.kind == "V" else x
+
+
+def supports_bfloat16() -> bool:
+    return True
 
 
 def shares_memory(x: Array, y: Array) -> bool:

@@ -148,6 +148,48 @@ def test_an_overflow_skips_a_step_and_halves_the_scale():
 
 
 @on_the_stand_in
+def test_a_step_in_bfloat16_needs_no_scaler_and_waits_for_nothing():
+    model = torch.nn.Sequential(
+        torch.nn.Linear(6, 16), torch.nn.LayerNorm(16), torch.nn.Dropout(0.1), torch.nn.GELU(), torch.nn.Linear(16, 2)
+    ).cuda()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    x, target = torch.randn(8, 6, device="cuda"), torch.zeros(8, 2, device="cuda")
+    before = standin.waits
+    for _ in range(2):
+        optimizer.zero_grad()
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            scores = model(x)
+            loss = F.mse_loss(scores, target)
+        loss.backward()
+        optimizer.step()
+    assert standin.waits == before and scores.dtype is torch.bfloat16 and loss.dtype is torch.float32
+
+
+@on_the_stand_in
+def test_the_library_refuses_what_cupy_refuses_in_bfloat16():
+    x = torch.ones(2, 2, 2, device="cuda", dtype=torch.bfloat16)._array
+    for call in (
+        lambda: standin.matmul(x, x), lambda: standin.linalg.inv(x), lambda: standin.fft.fft(x), lambda: standin.divmod(x, x),
+        lambda: x.sort(), lambda: x.cumsum(), lambda: x.any(), lambda: standin.clip(x, 0, 1), lambda: standin.round(x),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match="does not take bfloat16"):
+            call()
+    assert standin.matmul(x[0], x[0]).dtype == x.dtype == standin.exp(x).dtype == x.sum().dtype
+    assert torch.cuda.is_bf16_supported() and torch.cuda.is_bf16_supported(including_emulation=False)
+
+
+@on_the_stand_in
+def test_products_of_16_bits_are_added_up_in_float32():
+    n = 4096  # 1 + 1 + ... ends at 256 in bfloat16, at 2048 in float16
+    for dtype in (torch.bfloat16, torch.float16):
+        x = torch.ones(2, n, device="cuda", dtype=dtype)
+        launches = standin.launches
+        assert (x @ x.t()).tolist() == [[n, n], [n, n]] and standin.launches == launches + 1
+        assert torch.nn.functional.linear(x, x).tolist() == torch.stack([x, x]).bmm(torch.stack([x.t(), x.t()]))[0].tolist() == [[n, n], [n, n]]
+        assert x.sum().item() == 2 * n and x.mean().item() == 1
+
+
+@on_the_stand_in
 def test_a_step_of_mixed_precision_waits_once():
     model = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.Dropout(0.1), torch.nn.ReLU(), torch.nn.Linear(16, 2)).cuda()
     optimizer, scaler = torch.optim.SGD(model.parameters(), lr=0.1), torch.amp.GradScaler("cuda")

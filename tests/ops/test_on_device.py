@@ -14,6 +14,7 @@ import device_library
 import standin
 import wengert
 from device_library import on_the_stand_in
+from loops import each
 from op_samples.cases import Case, by_operation, grad_inputs, over_samples, tensors_in
 from wengert import generator
 from wengert.autograd import forward_ad, grad
@@ -57,6 +58,56 @@ class _NumbersOfTheCPU(generator.DeviceGenerator):
 def numbers_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let operations on a device draw the CPU's numbers. tests/core/test_device_generators.py draws the device's own."""
     monkeypatch.setattr(generator, "default_generator_of", _NumbersOfTheCPU)
+
+
+def in_dtype(x: Any, dtype: Any) -> Any:
+    """Return an input with its floating tensors as leaves of a dtype."""
+    if isinstance(x, list):
+        return [in_dtype(y, dtype) for y in x]
+    is_floating = isinstance(x, TensorBase) and x.is_floating_point()
+    return x.detach().to(dtype).requires_grad_(x.requires_grad) if is_floating else x
+
+
+def values_and_gradients(case: Case, inputs: list[Any], place: Any) -> list[Any]:
+    """Return the outputs of a case, and its first derivatives."""
+    outputs = tensors_in(case.call(inputs))
+    roots, chosen = [out for out in outputs if out.requires_grad], grad_inputs(inputs)
+    if not roots or not chosen:
+        return outputs
+    rng = np.random.default_rng(7)
+    seeds = [place(wengert.tensor(rng.uniform(-1, 1, out.shape)).to(out.dtype)) for out in roots]
+    return outputs + [g for g in grad(roots, chosen, seeds, allow_unused=True) if g is not None]
+
+
+def check_16_bits(case: Case, dtype: Any) -> None:
+    """Check that a case computes on a device in a dtype of 16 bits what it computes on the CPU, if it does there."""
+    wengert.manual_seed(0)
+    try:
+        expected = values_and_gradients(case, in_dtype(case.tensors(np.float32), dtype), lambda t: t)
+    except (ValueError, TypeError, NotImplementedError, RuntimeError):
+        return
+    eps = wengert.finfo(dtype).eps
+    with device_library.in_use():
+        wengert.manual_seed(0)
+        found = values_and_gradients(moved(case), [on_device(x) for x in in_dtype(case.tensors(np.float32), dtype)], lambda t: t.cuda())
+        for x, y in zip(found, expected, strict=True):
+            assert x.is_cuda and x.dtype is y.dtype
+            numbers = y.detach().to(wengert.complex128).numpy()
+            size = np.abs(numbers[np.isfinite(numbers)]).max(initial=1.0)
+            np.testing.assert_allclose(x.detach().cpu().to(wengert.complex128).numpy(), numbers, rtol=4 * eps, atol=4 * eps * size)
+
+
+@pytest.mark.usefixtures("numbers_of_the_cpu")
+@each("case", [cases[0] for cases in by_operation(lambda case: True).values()])
+def test_bfloat16_is_computed_as_on_the_cpu(case):
+    check_16_bits(case, wengert.bfloat16)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.usefixtures("numbers_of_the_cpu")
+@each("case", [cases[0] for cases in by_operation(lambda case: True).values()])
+def test_float16_is_computed_as_on_the_cpu(case):
+    check_16_bits(case, wengert.float16)
 
 
 def host(x: Any) -> np.ndarray:

@@ -116,22 +116,30 @@ def on_gpu_in_torch(x: Any, dtype: str) -> Any:
     return torch.empty(x.shape, dtype=kind, device="cuda")
 
 
-# torch refuses float16 in factorisations where it computes. Fake tensors are taken.
-FACTORING = ("linalg_", "cholesky", "lu", "det", "logdet", "slogdet", "qr", "svd", "inverse", "pinverse", "nuclear", "triangular", "fft_")
+# torch takes fake tensors of 16 bits in functions of complex numbers and in factorisations, where it refuses other tensors.
+REFUSING = (
+    "linalg_", "cholesky", "complex", "det", "fft_", "inverse", "logdet", "lu", "nuclear", "pinverse", "polar", "qr", "slogdet", "stft",
+    "svd", "triangular",
+)  # fmt: skip
 
 
 def dtypes_here(case: Case, dtype: str) -> list[str] | None:
-    """The dtypes of our results under autocast on a GPU. None where it refuses float16 in a factorisation."""
+    """The dtypes of our results under autocast on a GPU. None for a dtype of 16 bits that it refuses as torch does."""
     on_gpu = copy(case)
     on_gpu.params = params_on_gpu(case, lambda x: x.detach().cuda())
     inputs = moved(case.values(np.float32), lambda x: here(x, dtype if x.dtype.kind == "f" else None).cuda())
-    with wengert.autocast("cuda"):
+    with wengert.autocast("cuda", getattr(wengert, lower_of(dtype))):
         try:
             return dtypes_of(on_gpu.call(inputs))
         except (NotImplementedError, RuntimeError):
-            if dtype == "float16" and case.name.startswith(FACTORING):
+            if dtype != "float32" and case.name.startswith(REFUSING):
                 return None
             raise
+
+
+def lower_of(dtype: str) -> str:
+    """The dtype of autocast for inputs of a dtype."""
+    return "bfloat16" if dtype == "bfloat16" else "float16"
 
 
 def moved(x: Any, convert: Any) -> Any:
@@ -154,7 +162,7 @@ def torchs_dtypes(case: Case, function: Any, dtype: str) -> list[str] | None:
     def fake(x: Any) -> Any:
         return torch.empty(x.shape, dtype=to_torch(x).dtype, device="cuda")
 
-    with FakeTensorMode(allow_non_fake_inputs=True), torch.autocast("cuda"):
+    with FakeTensorMode(allow_non_fake_inputs=True), torch.autocast("cuda", getattr(torch, lower_of(dtype))):
         try:
             params = {name: x if hasattr(x, "device") else to_torch(x) for name, x in params_on_gpu(case, fake).items()}
             found = dtypes_of(function(*moved(case.values(np.float32), lambda x: on_gpu_in_torch(x, dtype)), **params))
@@ -166,9 +174,10 @@ def torchs_dtypes(case: Case, function: Any, dtype: str) -> list[str] | None:
 @each("case", [cases[0] for cases in by_operation(lambda case: case.name not in DIFFERENT_ON_GPU).values()])
 def test_dtypes_of_results_on_a_gpu(case, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
     monkeypatch.setattr(logging.getLogger("torch._subclasses.fake_tensor"), "disabled", True)  # it logs each error that it raises
     function = torch_function(case.op)
-    for dtype in ("float32", "float16") if function is not None else ():
+    for dtype in NAMES if function is not None else ():
         with warnings.catch_warnings(), standin.in_use():
             warnings.simplefilter("ignore")
             wanted = torchs_dtypes(case, function, dtype)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.backends.selection import cuda_is_available
+from wengert.backends.selection import backend_for, cuda_is_available
 from wengert.core.modes import AUTOCAST, AutocastSwitch, flags, set_flag, state
 from wengert.devices import device
 from wengert.dtypes import bfloat16, dtype as Dtype, float16
@@ -66,6 +66,8 @@ class autocast(AutocastSwitch):
         if enabled and device_type == "cuda" and not cuda_is_available():
             warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", UserWarning, stacklevel=2)
             self._enabled = False
+        elif enabled and device_type == "cuda" and self.fast_dtype is bfloat16 and not _bfloat16_on_gpu():
+            raise RuntimeError("Current CUDA Device does not support bfloat16. Please switch dtype to float16.")
         elif enabled and device_type == "cpu" and self.fast_dtype not in (bfloat16, float16):
             warnings.warn(
                 "In CPU autocast, but the target dtype is not supported. Disabling autocast.\n"
@@ -88,6 +90,11 @@ class autocast(AutocastSwitch):
                 return func(*args, **kwargs)
 
         return under_autocast
+
+
+def _bfloat16_on_gpu() -> bool:
+    found: bool = backend_for("cuda").supports_bfloat16()
+    return found
 
 
 def _settings() -> Autocast:

@@ -207,6 +207,19 @@ def properties(index: int) -> Any:
 # -- words of forwards that CuPy lacks, or means otherwise ---------------------------------------------------------------
 
 
+def factor(x: Any, batched: bool = False) -> Any:
+    """Return an array in the dtype in which products of it are computed.
+
+    It is x's own: cuBLAS takes 16-bit floats, and adds up their products in float32. Batches of bfloat16 are multiplied in float32,
+    because CuPy's products of more than two dimensions do not take them yet."""
+    return x.astype(np.float32) if batched and x.dtype.kind == "V" else x
+
+
+def supports_bfloat16() -> bool:
+    """Whether CuPy computes in bfloat16, as it does since version 14."""
+    return int(_cp.__version__.partition(".")[0]) >= 14
+
+
 def shares_memory(x: Any, y: Any) -> bool:
     """Whether y, made from x by indexing or reshaping, is a view of x's memory."""
     found: bool = _cp.may_share_memory(x, y)

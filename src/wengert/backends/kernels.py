@@ -68,7 +68,7 @@ def preamble_of(functions: str) -> str:
 
 
 def computed_in(dtype: Any) -> Any:
-    """Return the dtype in which a kernel computes elements of a floating dtype: float32 for float16."""
+    """Return the dtype in which a kernel computes elements of a floating dtype: float32 for those of 16 bits."""
     return np.dtype(np.float32) if dtype.itemsize < 4 else dtype
 
 

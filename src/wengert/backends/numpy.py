@@ -63,6 +63,11 @@ def shares_memory(x: Any, y: Any) -> bool:
     return _np.may_share_memory(x, y)
 
 
+def factor(x: Any, batched: bool = False) -> Any:
+    """Return an array in the dtype in which products of it are computed: 16-bit floats in float32, as NumPy is slow for them."""
+    return x.astype(_np.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
+
+
 def sum_to_size(x: Any, shape: tuple[int, ...]) -> Any:
     """Sum x over the dimensions that broadcasting from `shape` to x's shape added or stretched."""
     extra = x.ndim - len(shape)

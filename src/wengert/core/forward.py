@@ -15,6 +15,7 @@ from wengert.backends.selection import backend_among, backend_of, gather, is_arr
 from wengert.core.modes import quiet_enter, quiet_exit, state
 from wengert.core.op import Op, public_name
 from wengert.core.trace import find_kernel
+from wengert.core.untaken import MOVES
 from wengert.dtypes import NONE, SAME
 from wengert.kernels import find_kernel as find_compiled
 
@@ -112,10 +113,11 @@ def run_on(backend: Any, op: Op, arrays: Any, given: dict[str, Any]) -> Any:
             found = kernels.run_forward(backend, op, arrays, given)
             if found is not None:
                 return found
-            return op.forward(backend, *arrays, **{name: to_device(value, backend) for name, value in given.items()})
+            return run_narrow_or_not(op, arrays, {name: to_device(value, backend) for name, value in given.items()}, backend)
+        arrays, given = to_host(list(arrays)), {name: to_host(value) for name, value in given.items()}
         quiet_enter()
         try:
-            out = op.forward(numpy_backend, *to_host(tuple(arrays)), **{name: to_host(value) for name, value in given.items()})
+            out = run_narrow_or_not(op, arrays, given, numpy_backend)
         finally:
             quiet_exit()
         return to_device(tuple(map(as_array, out)) if op.output_names is not None else as_array(out), backend)
@@ -224,26 +226,34 @@ def run_numpy(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:
 
 def is_narrow(op: Op, array: Any) -> bool:
     """Whether an operand is of bfloat16, and the operation computes such in float32: all do that promote their operands,
-    unless they ask for the dtype's own precision.
+    unless they ask for the dtype's own precision. On a device the others do too, unless they only move elements.
     """
-    if op.promote == NONE or op.is_view or op.own_precision:
+    if op.is_view or op.own_precision or not is_array(array) or array.dtype.kind != "V":
         return False
-    return isinstance(array, np.ndarray) and array.dtype.kind == "V"
+    return op.promote != NONE or (op.carries != MOVES and type(array) in others)
 
 
-def run_in_float32(op: Op, arrays: list[Any], params: dict[str, Any]) -> Any:
+def run_narrow_or_not(op: Op, arrays: Any, params: dict[str, Any], backend: Any) -> Any:
+    """Run the forward on arrays of a backend, in float32 if one of them is of bfloat16 and the operation does not take it."""
+    for x in arrays:
+        if is_narrow(op, x):
+            return run_in_float32(op, arrays, params, backend)
+    return op.forward(backend, *arrays, **params)
+
+
+def run_in_float32(op: Op, arrays: list[Any], params: dict[str, Any], backend: Any = numpy_backend) -> Any:
     """Run the forward for operands in bfloat16: compute in float32 and round once, as torch does.
 
     The arithmetic of ml_dtypes rounds at each step. It leaves bfloat16 if an operand is a Python float.
     """
-    narrow = arrays[0].dtype
-    wide = [x.astype(np.float32) if isinstance(x, np.ndarray) and x.dtype == narrow else x for x in arrays]
-    out = op.forward(numpy_backend, *wide, **params)
+    narrow = next(x.dtype for x in arrays if is_array(x) and x.dtype.kind == "V")
+    wide = [x.astype(np.float32) if is_array(x) and x.dtype == narrow else x for x in arrays]
+    out = op.forward(backend, *wide, **params)
     if params.get("dtype") is not None:
         return out
     if op.output_names is None:
-        return numpy_backend.asarray(out).astype(narrow) if out.dtype.kind == "f" else out
-    return tuple([numpy_backend.asarray(o).astype(narrow) if o.dtype.kind == "f" else o for o in out])
+        return backend.asarray(out).astype(narrow) if out.dtype.kind == "f" else out
+    return tuple([backend.asarray(o).astype(narrow) if o.dtype.kind == "f" else o for o in out])
 
 
 def constant(op: Op, x: Any, position: int) -> Any:

@@ -89,8 +89,12 @@ def is_initialized() -> bool:
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Whether a GPU computes in bfloat16: False, because CuPy's functions do not take it."""
-    return False
+    """Whether the current GPU computes in bfloat16; False without a GPU.
+
+    including_emulation: whether GPUs count that compute it in float32, those before compute capability 8.0."""
+    if not is_available() or not _backend().supports_bfloat16():
+        return False
+    return including_emulation or get_device_capability()[0] >= 8
 
 
 def _generator(device: Any) -> Any:

@@ -60,7 +60,7 @@ def at_on_device(ufunc: Any, target: Any, index: Any, value: Any) -> None:
         at_on_device(ufunc, target.real, index, value.real)
         at_on_device(ufunc, target.imag, index, value.imag)
     elif dtype.itemsize < 4:
-        wide = target.astype(np.float32 if dtype.kind == "f" else np.int64)
+        wide = target.astype(np.float32 if dtype.kind in "fV" else np.int64)
         ufunc.at(wide, index, value.astype(wide.dtype))
         target[...] = wide
     else:

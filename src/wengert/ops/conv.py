@@ -96,7 +96,7 @@ def _convolve(xp: Any, x: Any, weight: Any, bias: Any, windows: Windows, groups:
 
 def _convolve_columns(xp: Any, x: Any, weight: Any, windows: Windows, groups: int) -> Any:
     """Convolve by NumPy's matrix products. See Note [Columns]."""
-    dtype, x, weight = x.dtype, _widen_half(xp, x), _widen_half(xp, weight)
+    dtype, x, weight = x.dtype, xp.factor(x, True), xp.factor(weight, True)
     n, c, o = x.shape[0], x.shape[1], weight.shape[0]
     rows = weight.reshape(groups, o // groups, prod(weight.shape[1:]))
     out = xp.empty((n, groups, o // groups, windows.places), x.dtype)
@@ -178,7 +178,7 @@ def _bias_cotangent(F: Any, ct: Any) -> Any:
     return F.sum(ct, dim=(0, *range(2, ct.ndim)))
 
 
-@bilinear(promote=NONE, node="ConvolutionBackward0", added="bias", **_PRIVATE)
+@bilinear(own_precision=True, promote=NONE, node="ConvolutionBackward0", added="bias", **_PRIVATE)
 def _convolution(xp, x, weight, bias=None, *, windows, groups):
     """Convolution of x, (n, c, *size), with weight, (o, c / groups, *kernel), plus bias, (o) or None: (n, o, *count).
 
@@ -186,7 +186,7 @@ def _convolution(xp, x, weight, bias=None, *, windows, groups):
     return _convolve(xp, x, weight, bias, windows, groups)
 
 
-@bilinear(promote=NONE, node="ConvolutionBackward0", added="bias", **_PRIVATE)
+@bilinear(own_precision=True, promote=NONE, node="ConvolutionBackward0", added="bias", **_PRIVATE)
 def _convolution_transposed(xp, x, weight, bias=None, *, windows, groups):
     """Transposed convolution, the adjoint of a convolution in its input, of x, (n, o, *count): (n, c, *size).
 
@@ -195,7 +195,7 @@ def _convolution_transposed(xp, x, weight, bias=None, *, windows, groups):
     return _add_bias(_convolve_adjoint(xp, x, weight, windows, groups), bias)
 
 
-@bilinear(promote=NONE, node="ConvolutionBackwardBackward0", **_PRIVATE)
+@bilinear(own_precision=True, promote=NONE, node="ConvolutionBackwardBackward0", **_PRIVATE)
 def _convolution_weight(xp, x, y, *, windows, groups):
     """Adjoint of a convolution in its weight, for the input x and a cotangent y of the output."""
     return _convolve_adjoint_in_weight(xp, x, y, windows, groups)

@@ -19,7 +19,7 @@ from wengert.ops import fuse
 from wengert.ops.host import HOST_OPERATIONS as HOST_OPERATIONS
 from wengert.ops.registry import OPS, Operation
 
-_DTYPES = frozenset(map(np.dtype, ("float16", "float32", "float64")))
+_DTYPES = frozenset({"bfloat16", "float16", "float32", "float64"})
 _OF_SCIPY = frozenset({"erf", "erfc", "erfinv", "gammaln", "psi"})
 
 
@@ -137,7 +137,7 @@ def _dtype_of(backend: Any, operands: Sequence[Any]) -> Any:
     """Return the dtype of all arrays among the operands; None if they have several, or one that kernels do not take."""
     found = {x.dtype for x in operands if type(x) is backend.ndarray}
     dtype = found.pop() if len(found) == 1 else None
-    return dtype if dtype in _DTYPES else None
+    return dtype if dtype is not None and dtype.name in _DTYPES else None
 
 
 # -- programs ----------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from wengert import errors
 from wengert.backends.selection import backend_of, device_name
 from wengert.core.tensor import wrap
 from wengert.generator import generator_of
-from wengert.ops.indices import raw
+from wengert.ops.indices import raw, sortable
 from wengert.ops.registry import composite
 from wengert.ops.windows import sizes_of_argument
 
@@ -42,7 +42,7 @@ def _argmax_of_windows(images: Any, samples: Any, kernel: tuple[int, ...], outpu
         shape = [n] + [output[d] if i == d else 1 for i in range(dims)] + [kernel[d] if i == d else 1 for i in range(dims)]
         index.append(places.reshape(shape))
     windows = images[tuple(index)].reshape(n, *output, prod(kernel))
-    taps = xp.unravel_index(windows.argmax(axis=-1), kernel)
+    taps = xp.unravel_index(sortable(windows).argmax(axis=-1), kernel)
     flat = 0
     for d in range(dims):
         starts = _window_starts(samples[:, d], size[d], output[d], kernel[d])

@@ -115,7 +115,7 @@ def _taps(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]) -> 
 def _element_index(place: Any, n: int) -> Any:
     """Clip positions to 0 <= index < n and convert them to ints."""
     xp = backend_of(place)
-    return xp.clip(place, 0, n - 1).astype(np.int64)
+    return xp.minimum(xp.maximum(place, 0), n - 1).astype(np.int64)  # CuPy clips no bfloat16
 
 
 def _corners(F: Any, grid: Any, size: tuple[int, ...], options: tuple[str, str, bool]) -> Iterator[tuple[Any, Any, list[Any]]]:

@@ -19,6 +19,11 @@ def raw(x: Any) -> Any:
     return x._array if isinstance(x, TensorBase) else x
 
 
+def sortable(x: Any) -> Any:
+    """Return an array; one of bfloat16 in float32, because CuPy neither sorts bfloat16 nor searches or counts in it."""
+    return x.astype(np.float32) if x.dtype.kind == "V" else x
+
+
 def checked(op: str, x: Any, argument: str = "input") -> Any:
     """Return x if it is a tensor or an array. Raises TypeError with the operation's name for other types."""
     if (isinstance(x, TensorBase) or is_array(x)):

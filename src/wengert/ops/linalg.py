@@ -19,16 +19,18 @@ from wengert.ops.registry import INT_TO_INT64, NONE, alias, bilinear, composite,
 
 
 def _dot(xp: Any, a: Any, b: Any) -> Any:
-    """a @ b for vectors and matrices of one dtype. 16-bit floats are multiplied in float32, because NumPy is slow for them."""
-    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
-        return xp.asarray(_dot(xp, a.astype(xp.float32), b.astype(xp.float32))).astype(a.dtype)
+    """a @ b for vectors and matrices of one dtype."""
+    wide = xp.factor(a)
+    if wide is not a:
+        return xp.asarray(_dot(xp, wide, xp.factor(b))).astype(a.dtype)
     return matrix_product(xp, a, b) if a.ndim == b.ndim == 2 else xp.dot(a, b)
 
 
 def _batched_matmul(xp: Any, a: Any, b: Any) -> Any:
     """a @ b if a or b has more than two dimensions. See Note [Matrix products]."""
-    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
-        return _batched_matmul(xp, a.astype(xp.float32), b.astype(xp.float32)).astype(a.dtype)
+    wide = xp.factor(a, b.ndim > 2)
+    if wide is not a:
+        return _batched_matmul(xp, wide, xp.factor(b, b.ndim > 2)).astype(a.dtype)
     if b.ndim == 2:
         return matrix_product(xp, _as_rows(a), b).reshape(a.shape[:-1] + b.shape[1:])
     if b.ndim == 1:
@@ -95,7 +97,7 @@ def _matmul_node(inputs: tuple[Any, ...], params: Any) -> str:
     return _NODES.get((inputs[0].ndim, inputs[1].ndim), "UnsafeViewBackward0")
 
 
-@bilinear(promote=NONE, operator="matmul", node=_matmul_node)
+@bilinear(own_precision=True, promote=NONE, operator="matmul", node=_matmul_node)
 def matmul(xp, x, y):
     """Matrix product x @ y of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast.
 
@@ -184,7 +186,7 @@ def _(F, ct, x, y_shape):
 # -- products for fixed numbers of dimensions --------------------------------------------------------------------------
 
 
-@bilinear(promote=NONE)
+@bilinear(own_precision=True, promote=NONE)
 def mm(xp, x, mat2):
     """Product of two matrices. x: (n, k), mat2: (k, m), of one dtype; returns (n, m).
 
@@ -207,7 +209,7 @@ def _(F, ct, x):
     return _cotangent_of_right(F, ct, x, 2)
 
 
-@bilinear(promote=NONE)
+@bilinear(own_precision=True, promote=NONE)
 def mv(xp, x, vec):
     """Product of a matrix and a vector. x: (n, k), vec: (k), of one dtype; returns (n).
 
@@ -244,7 +246,7 @@ def _check_vectors(op: str, x: Any, tensor: Any) -> None:
         raise _dtypes_error(x, tensor)
 
 
-@bilinear(promote=NONE)
+@bilinear(own_precision=True, promote=NONE)
 def dot(xp, x, tensor):
     """Sum of the products of two vectors' elements. x, tensor: (n), of one dtype; returns a 0-d tensor.
 
@@ -265,7 +267,7 @@ def _(F, ct, x):
     return ct * F.conj(x)
 
 
-@bilinear(promote=NONE)
+@bilinear(own_precision=True, promote=NONE)
 def vdot(xp, x, other):
     """`dot` of conj(x) with other. x, other: (n), of one dtype; returns a 0-d tensor.
 
@@ -284,7 +286,7 @@ def _(F, ct, x):
     return ct * x
 
 
-@bilinear(promote=NONE)
+@bilinear(own_precision=True, promote=NONE)
 def bmm(xp, x, mat2):
     """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m).
 
@@ -331,7 +333,7 @@ def _add_scaled(xp: Any, added: Any, beta: Any, product: Any, alpha: Any) -> Any
     return product
 
 
-@bilinear(promote=NONE, inplace=True, added="x")
+@bilinear(own_precision=True, promote=NONE, inplace=True, added="x")
 def addmm(xp, x, mat1, mat2, *, beta=1, alpha=1):
     """beta * x + alpha * (mat1 @ mat2).
 
@@ -344,7 +346,7 @@ def addmm(xp, x, mat1, mat2, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, xp.asarray(matmul.forward(xp, mat1, mat2)), alpha)
 
 
-@bilinear(promote=NONE, inplace=True, added="x")
+@bilinear(own_precision=True, promote=NONE, inplace=True, added="x")
 def addmv(xp, x, mat, vec, *, beta=1, alpha=1):
     """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype.
 
@@ -354,7 +356,7 @@ def addmv(xp, x, mat, vec, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, xp.asarray(matmul.forward(xp, mat, vec)), alpha)
 
 
-@bilinear(promote=NONE, inplace=True, added="x")
+@bilinear(own_precision=True, promote=NONE, inplace=True, added="x")
 def baddbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     """beta * x + alpha * (batch1 @ batch2).
 
@@ -364,7 +366,7 @@ def baddbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, bmm.forward(xp, batch1, batch2), alpha)
 
 
-@bilinear(promote=NONE, inplace=True, added="x")
+@bilinear(own_precision=True, promote=NONE, inplace=True, added="x")
 def addbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     """beta * x + alpha * (the sum of batch1 @ batch2 over the batch).
 

@@ -406,7 +406,8 @@ def _zero_ignored(ignored: Any, values: Any) -> Any:
 def _mean_or_nan(total: Any, n: Any) -> Any:
     """total / n, and NaN if n is 0."""
     if type(n) in others:
-        return total / n  # the total of no losses is 0, and 0 / 0 is NaN
+        wide = np.float32 if total.dtype.itemsize == 2 else total.dtype  # a count may exceed what 16 bits hold
+        return (total / n.astype(wide)).astype(total.dtype)  # the total of no losses is 0, and 0 / 0 is NaN
     return total / n if n else total * float("nan")
 
 

@@ -32,7 +32,7 @@ def _linear_node(inputs: tuple[Any, ...], params: Any) -> str:
     return "ViewBackward0" if has_bias else "SqueezeBackward4" if dims == 1 else "UnsafeViewBackward0"
 
 
-@general(promote=NONE, node=_linear_node, **_FUNCTIONAL)
+@general(own_precision=True, promote=NONE, node=_linear_node, **_FUNCTIONAL)
 def linear(xp, x, weight, bias=None):
     """Fully connected layer: x @ weight^T + bias.
 
@@ -56,8 +56,9 @@ def _linear_general(xp: Any, x: Any, weight: Any) -> Any:
         raise errors.matmul_dtypes(x.dtype, weight.dtype)
     if x.ndim == 0 or weight.ndim not in (1, 2):
         raise errors.matmul(x.shape, weight.T.shape)
-    if x.dtype.itemsize == 2 and x.dtype.kind in "fV":
-        return _linear_general(xp, x.astype(xp.float32), weight.astype(xp.float32)).astype(x.dtype)
+    wide = xp.factor(x)
+    if wide is not x:
+        return _linear_general(xp, wide, xp.factor(weight)).astype(x.dtype)
     rows = x.reshape(prod(x.shape[:-1]), x.shape[-1]) if x.ndim > 2 else x
     product = matrix_product(xp, rows, weight.T) if rows.ndim == weight.ndim == 2 else xp.asarray(xp.dot(rows, weight.T))
     return product.reshape(x.shape[:-1] + weight.shape[:-1])

@@ -49,7 +49,7 @@ def _grouped_shape(shape: tuple[int, ...], groups: int) -> tuple[tuple[int, ...]
     return (shape[0], groups, shape[1] // groups, prod(shape[2:])), (2, 3)
 
 
-@general(promote=NONE, outputs=("out", "mean", "rstd"), complex=False, **_PRIVATE)
+@general(own_precision=True, promote=NONE, outputs=("out", "mean", "rstd"), complex=False, **_PRIVATE)
 def _standardize(xp, x, weight=None, bias=None, *, groups, eps, node):
     """Return ((x - mean) * rstd * weight + bias, mean, rstd), with rstd = 1 / sqrt(variance + eps).
 

@@ -19,7 +19,7 @@ from wengert.backends.selection import backend_of, beside, check_later, device_n
 from wengert.core.dispatch import propagate_volatile
 from wengert.core.tensor import TensorBase, wrap
 from wengert.generator import Generator, generator_of, in_memory_order
-from wengert.ops.indices import checked, raw
+from wengert.ops.indices import checked, raw, sortable
 from wengert.ops.inplace import write_inplace
 from wengert.ops.options import numpy_dtype, place_of, sizes_of, tensor_from
 from wengert.ops.registry import NONE, composite, creation, general, plain
@@ -272,7 +272,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         # single index in this way, too.
         with np.errstate(divide="ignore"):
             rates = rows / _draw_exponential(source, 1.0, rows.shape).astype(rows.dtype)
-        indices = (-rates).argsort(axis=1, kind="stable")[:, :num_samples].astype(np.int64)
+        indices = (-sortable(rates)).argsort(axis=1, kind="stable")[:, :num_samples].astype(np.int64)
     return _samples_of("multinomial", (input,), indices if weights.ndim == 2 else indices[0])
 
 
@@ -345,7 +345,8 @@ def poisson(input, generator=None):
     if not dtypes.is_floating_point(rates.dtype):
         raise errors.unsupported_dtype("poisson_cpu", rates.dtype)
     _require(rates >= 0, errors.ShapeError, "invalid Poisson rate, expected rate to be non-negative")
-    _require(rates < _MAX_RATE, errors.ShapeError, f"poisson: expected rates below {_MAX_RATE:g}", lambda: f"{rates.max():g}")
+    is_small, message = rates.astype(np.float64) < _MAX_RATE, f"poisson: expected rates below {_MAX_RATE:g}"
+    _require(is_small, errors.ShapeError, message, lambda: f"{rates.max():g}")
     return wrap(_draw_by_rejection(generator, _POISSON, rates))
 
 

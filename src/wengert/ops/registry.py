@@ -158,7 +158,8 @@ class Operation(Signed, Op):
         self.varargs = settings.pop("varargs", None)
         self.complex = settings.pop("complex", True)
         self.refuses_complex = not self.complex
-        # True if bfloat16 is not computed in float32: the operation is about the neighbours, limits or bits of a dtype.
+        # True if bfloat16 is not computed in float32: the operation is about the neighbours, limits or bits of a dtype, or is a
+        # product, which casts its factors where the backend says so.
         self.own_precision = settings.pop("own_precision", False)
         # check(operands) raises torch's error if the operation refuses their dtypes. It sees them before they are promoted.
         self.check = settings.pop("check", None)

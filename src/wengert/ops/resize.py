@@ -245,8 +245,9 @@ def _affine_grid(xp, theta, *, size, align_corners):
     """Apply theta, (n, d, d + 1), to the pixel coordinates of an image of this size; returns (n, *size, d).
 
     Derivative: a sum over the pixels."""
-    base = _base_grid(xp, size, align_corners, theta.dtype)
-    return xp.matmul(base, theta.swapaxes(1, 2)).reshape(theta.shape[0], *size, len(size))
+    wide = xp.factor(theta, True)
+    base = _base_grid(xp, size, align_corners, wide.dtype)
+    return xp.matmul(base, wide.swapaxes(1, 2)).reshape(theta.shape[0], *size, len(size)).astype(theta.dtype, copy=False)
 
 
 @_affine_grid.vjp("theta")

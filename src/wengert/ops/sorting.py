@@ -16,7 +16,7 @@ from wengert.core.tensor import wrap
 from wengert.core.watched import of_arrays
 from wengert.kernels import scans
 from wengert.ops.dims import normalize_dim
-from wengert.ops.indices import Along, as_tensor, checked, mesh_of, private_index, raw
+from wengert.ops.indices import Along, as_tensor, checked, mesh_of, private_index, raw, sortable
 from wengert.ops.options import numpy_dtype
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, plain
 
@@ -239,7 +239,7 @@ def _insertion_indices(edges: Any, values: Any, right: bool, out_int32: bool) ->
 def _search(edges: Any, values: Any, side: Any) -> Any:
     """Index for each value at which to insert it into the vector edges. NaN is neither below nor above a number, as in torch."""
     xp = backend_of((edges, values))
-    edges, values = xp.asarray(edges), xp.asarray(values)
+    edges, values = sortable(xp.asarray(edges)), sortable(xp.asarray(values))
     if not edges.size or edges[-1] == edges[-1]:
         return xp.asarray(xp.searchsorted(edges, values, side))
     low, high = xp.zeros(values.shape, np.int64), xp.full(values.shape, edges.size)

@@ -14,7 +14,7 @@ from wengert.core.tensor import wrap
 from wengert.core.watched import of_arrays
 from wengert.kernels import scans
 from wengert.ops.dims import as_dims, normalize_dim, normalize_dims
-from wengert.ops.indices import Along, checked, raw
+from wengert.ops.indices import Along, checked, raw, sortable
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, plain
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -235,7 +235,7 @@ def histc(input, bins=100, min=0, max=0):
         raise errors.ShapeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low > high:
         raise errors.ShapeError("torch.histc: max must be larger than min")
-    return wrap(xp.histogram(x, bins, (low, high))[0].astype(x.dtype))
+    return wrap(xp.histogram(sortable(x), bins, (low, high))[0].astype(x.dtype))
 
 
 @plain(method=True, out=True)
@@ -259,8 +259,9 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False):
         raise errors.ShapeError(
             f"torch.histogramdd: dimension 0's range [{float(x.min()):g}, {float(x.max()):g}] is not finite"
         )
-    flat = None if weight is None else weight.ravel()
-    hist, found = xp.histogram(x.ravel(), edges, range, weights=flat, density=density)
+    flat = None if weight is None else sortable(weight).ravel()
+    edges = sortable(edges) if is_array(edges) else edges
+    hist, found = xp.histogram(sortable(x).ravel(), edges, range, weights=flat, density=density)
     return return_types.histogram((wrap(hist.astype(x.dtype)), wrap(found.astype(x.dtype))))
 
 
