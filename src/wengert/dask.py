@@ -57,7 +57,8 @@ def value_and_grad(
     split_every: number of results that are added at once. retries: how often a chunk that raises is computed again.
 
     The value is a tensor; the gradient has the structure and the kinds of params, None for leaves that have none.
-    Raises ValueError if f returns no single number, or an array is divided along another axis.
+    Raises ValueError if f returns no single number, or an array is divided along another axis; what f raises, with a note that
+    names the chunk; and dask.distributed.KilledWorker for a chunk at which four workers have died.
     """
     leaves, spec = tree_flatten(params)
     plain = [leaf.detach().numpy() if isinstance(leaf, Tensor) else leaf for leaf in leaves]
@@ -81,7 +82,8 @@ def map_reduce(
     if split_every < 2:
         raise ValueError(f"map_reduce: split_every must be at least 2, got {split_every}")
     delayed = import_late("dask").delayed
-    level = [delayed(_apply, pure=False)(shared, *parts) for shared in [delayed(f)] for parts in _chunks(collection)]
+    shared, chunks = delayed(f), _chunks(collection)
+    level = [delayed(_apply, pure=False)(shared, f"{i} of {len(chunks)}", *parts) for i, parts in enumerate(chunks)]
     shared_combine = delayed(combine)
     while len(level) > 1:
         groups = [level[i : i + split_every] for i in range(0, len(level), split_every)]
@@ -120,6 +122,8 @@ def _client(given: Any) -> Any:
     """Return the client that a call names. See value_and_grad."""
     distributed = import_late("distributed")
     if given is not None and not isinstance(given, str):
+        if not isinstance(given, distributed.Client):
+            raise TypeError(f"client must be a dask.distributed.Client or an address, got {type(given).__name__}")
         return given
     if given is None:
         try:
@@ -138,10 +142,14 @@ def _client(given: Any) -> Any:
 # -- in the workers --------------------------------------------------------------------------------------------------------
 
 
-def _apply(f: Callable[[Any], Any], *parts: Any) -> Any:
-    """f of a chunk, in which arrays have become tensors."""
+def _apply(f: Callable[[Any], Any], place: str, *parts: Any) -> Any:
+    """Return f of a chunk, in which arrays have become tensors. place: number of the chunk, for errors."""
     chunk = tuple([wrap(part) if isinstance(part, np.ndarray) else part for part in parts])
-    return f(chunk[0] if len(chunk) == 1 else chunk)
+    try:
+        return f(chunk[0] if len(chunk) == 1 else chunk)
+    except Exception as error:
+        error.add_note(f"This was raised for chunk {place}, counted from 0.")
+        raise
 
 
 def _fold(combine: Callable[[Any, Any], Any], *results: Any) -> Any:

@@ -6,8 +6,11 @@ import functools
 import os
 import pickle
 import signal
+import socket
+import subprocess
 import sys
 import time
+import warnings
 from datetime import timedelta
 from typing import Any
 
@@ -489,7 +492,9 @@ def slow_end() -> None:
 
 def forks() -> None:
     """A child that ends as programs do is no rank, so it ends at once."""
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of forks beside threads, which ranks have
+        child = os.fork()
     if child == 0:
         sys.exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
@@ -510,6 +515,27 @@ def stops(which: str) -> None:
     dist.barrier()
     if rank == int(which):
         os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def machines() -> None:
+    """Rank 0 has found the names of two machines, and rank 1 has reached it by that of the other machine."""
+    names = [None] * size
+    dist.all_gather_object(names, socket.gethostname())
+    assert names == ["node-a", "node-b"]
+    address, _ = dist.group.WORLD.job.watch._connection.getpeername()
+    assert rank == 0 or address == "10.77.0.1", address
+
+
+def loses_a_machine() -> None:
+    """The cable between the machines is pulled. Plugged in again, it lets mpirun end both."""
+    dist.barrier()
+    if rank == 0:
+        subprocess.run(["ip", "link", "set", "left", "down"], check=True)
+    try:
+        dist.recv(torch.ones(1), 1 - rank)
+    finally:
+        if rank == 0:
+            subprocess.run(["ip", "link", "set", "left", "up"], check=True)
 
 
 def finalizes_alone() -> None:
@@ -536,6 +562,8 @@ def one_ends(how: str) -> None:
 
 if __name__ == "__main__":
     name, *arguments = sys.argv[1:]
+    if name == "loses_a_machine":
+        watch.PROBES = {"TCP_KEEPIDLE": 2, "TCP_KEEPINTVL": 1, "TCP_KEEPCNT": 3}
     dist.init_process_group(timeout=timedelta(seconds=2 if name in ("one_skips", "stops") else 60))
     rank, size = dist.get_rank(), dist.get_world_size()
     for program in name.split(","):

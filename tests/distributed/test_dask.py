@@ -76,6 +76,11 @@ def test_bags_and_dataframes(client):
     frame = dd.from_pandas(pd.DataFrame({"a": numbers, "b": 2 * numbers}), npartitions=3)
     value, grad = value_and_grad(lambda p, chunk: (p[0] * wengert.from_numpy(chunk["a"].to_numpy(copy=True))).sum() * p[1], [np.array(2.0), 5], frame)
     assert np.isclose(value.item(), 10 * numbers.sum()) and np.isclose(grad[0], 5 * numbers.sum()) and grad[1] is None
+    chosen, column = frame[frame.a > 4], frame["b"]  # some chunks are empty; a column has chunks of its own kind
+    value, grad = value_and_grad(lambda p, chunk: p * wengert.tensor(chunk["a"].to_list(), dtype=wengert.float64).sum(), 2.0, chosen)
+    assert np.isclose(grad, numbers[numbers > 4].sum()) and np.isclose(value.item(), 2 * grad)
+    value, grad = value_and_grad(lambda p, chunk: p * wengert.tensor(chunk.to_list(), dtype=wengert.float64).sum(), 3.0, column)
+    assert np.isclose(grad, 2 * numbers.sum())
 
 
 def test_map_reduce(client):
@@ -133,5 +138,23 @@ def test_bad_arguments_are_refused(client):
         value_and_grad(make_loss(), 1.0, (whole, da.from_array(y, chunks=200)))
     with pytest.raises(TypeError, match="expected a Dask array, bag or dataframe"):
         value_and_grad(make_loss(), 1.0, x)
-    with pytest.raises(ZeroDivisionError):
-        map_reduce(lambda chunk: 1 / 0, lambda a, b: a, whole, retries=0)
+    with pytest.raises(TypeError, match="client must be a dask.distributed.Client or an address, got int"):
+        value_and_grad(make_loss(), 1.0, whole, client=3)
+
+
+def test_errors_in_chunks_name_the_chunk(client):
+    numbers = da.from_array(np.array([4.0, 2.0, 0.0, 1.0]), chunks=1)
+    with pytest.raises(ZeroDivisionError, match="float division by zero") as caught:
+        map_reduce(lambda chunk: 1 / chunk.item(), lambda a, b: a, numbers, retries=0)
+    assert caught.value.__notes__ == ["This was raised for chunk 2 of 4, counted from 0."]
+
+
+def test_a_chunk_that_kills_its_workers_is_given_up(client):
+    def deadly(chunk):
+        if 3 in chunk:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return len(chunk)
+
+    with pytest.raises(distributed.KilledWorker, match="died while running it"):
+        map_reduce(deadly, lambda a, b: a + b, db.from_sequence(range(6), npartitions=3))
+    assert map_reduce(len, lambda a, b: a + b, db.from_sequence(range(6), npartitions=3)) == 6

@@ -31,7 +31,7 @@ def processes_with(text: str) -> list[str]:
 
 
 def test_a_program_that_hangs_says_where_and_is_not_started_again():
-    result = launch(PROGRAMS, "hangs", 2, "a-hang", limit=12)
+    result = launch(PROGRAMS, "hangs", 2, "a-hang", limit=20)
     assert result.returncode and result.stderr.count("in hangs") == 2, result.stderr
     assert "Ranks that had started MPI: 0, 1." in result.stderr and "started again" not in result.stderr
     assert not processes_with("a-hang")
@@ -39,7 +39,7 @@ def test_a_program_that_hangs_says_where_and_is_not_started_again():
 
 def test_a_launcher_that_hangs_is_started_once_more(tmp_path):
     mpirun = ("sh", "-c", HANGS_ONCE, "sh", str(tmp_path / "marker"), launcher())
-    result = launch(PROGRAMS, "different_calls", 2, limit=12, mpirun=mpirun)
+    result = launch(PROGRAMS, "different_calls", 2, limit=20, mpirun=mpirun)
     assert result.returncode == 0 and result.stdout.count("passed") == 2, result.stderr
     assert "No rank had started MPI, so the program was started again" in result.stderr
     assert not processes_with(str(tmp_path))

@@ -11,7 +11,6 @@ import atexit
 import faulthandler
 import os
 import secrets
-import socket
 import sys
 import threading
 import time
@@ -20,7 +19,7 @@ from typing import Any, NoReturn
 
 from wengert import errors
 from wengert._forks import import_late, in_child
-from wengert.distributed.watch import LEFT, Hub, Watch
+from wengert.distributed.watch import LEFT, Hub, Watch, addresses
 from wengert.distributed.work import unfinished
 
 __all__ = ["Job", "await_request", "load_mpi", "within"]
@@ -84,10 +83,10 @@ class Job:
         offer = None
         if self.rank == 0:
             token, is_local = secrets.token_hex(16), len(set(names)) == 1
-            host = "127.0.0.1" if is_local else os.environ.get("MASTER_ADDR") or socket.getfqdn()
-            offer = (host, Hub(self.size, token, is_local).port, token)
-        host, port, token = self.comm.bcast(offer)
-        watch = Watch(self.rank, self.size, host, port, token, self.states.get)
+            hosts = ["127.0.0.1"] if is_local else addresses()
+            offer = (hosts, Hub(self.size, token, is_local).port, token)
+        hosts, port, token = self.comm.bcast(offer)
+        watch = Watch(self.rank, self.size, hosts, port, token, self.states.get)
         self.comm.barrier()
         return watch
 

@@ -11,23 +11,25 @@ Messages are lines of JSON. Each connection begins with a token that travels thr
 from __future__ import annotations
 
 import json
+import os
 import selectors
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import Any
 
 from wengert import errors
 from wengert._forks import in_child
 
-__all__ = ["Hub", "Watch"]
+__all__ = ["Hub", "Watch", "addresses"]
 
 CONNECTING = 30.0  # seconds that a rank tries to reach the hub
 ANSWERING = 2.0  # seconds that the hub waits for the ranks to say where they are
 LEAVING = 10.0  # seconds that a rank which has failed waits for the others, which want to print their errors, too
 PROBES = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 6}  # so a machine that is gone is known after 90 seconds
+WELCOME = {"welcome": True}  # the hub's first message to a rank
 _sockets: list[socket.socket] = []  # a fork must not keep connections open that the death of this process shall close
 
 
@@ -64,6 +66,18 @@ def _lines(buffer: bytearray) -> list[dict[str, Any]]:
     *complete, rest = bytes(buffer).split(b"\n")
     buffer[:] = rest
     return [json.loads(line) for line in complete]
+
+
+def addresses() -> list[str]:
+    """Return names and addresses at which other machines may find this one, or MASTER_ADDR alone if it is set."""
+    given = os.environ.get("MASTER_ADDR")
+    if given:
+        return [given]
+    found = [socket.getfqdn(), socket.gethostname()]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect(("192.0.2.1", 9))  # of a network that is for documentation: nothing is sent
+        found.append(probe.getsockname()[0])
+    return list(dict.fromkeys([name for name in found if not name.startswith("localhost")]))
 
 
 class Hub:
@@ -123,7 +137,7 @@ class Hub:
                 self._take(connection, message)
             elif isinstance(message, dict) and message.get("token") == self.token:
                 self._ranks[connection] = message["rank"]
-                _send(connection, {"welcome": True})
+                _send(connection, WELCOME)
             else:
                 self._close(connection)
                 return
@@ -169,30 +183,46 @@ class Hub:
 class Watch:
     """One rank's connection to the hub.
 
-    size: number of ranks. state: gives what this rank says when it is asked where it is in a group.
+    size: number of ranks. hosts: names and addresses of rank 0's machine, which are tried in turn. state: gives what this rank says
+    when it is asked where it is in a group.
 
     Attributes: ended, rank -> (reason, time) of the ranks that have ended. Raises DistNetworkError if the hub cannot be reached.
     """
 
-    def __init__(self, rank: int, size: int, host: str, port: int, token: str, state: Callable[[str], Any]) -> None:
+    def __init__(
+        self, rank: int, size: int, hosts: Sequence[str], port: int, token: str, state: Callable[[str], Any]
+    ) -> None:
         self.size = size
         self.ended: dict[int, tuple[str, float]] = {}
         self._state = state
         self._states: dict[str, Any] = {}
         self._answered = threading.Event()
         self._released = threading.Event()
-        try:
-            self._connection = socket.create_connection((host, port), CONNECTING)
-            _prepare(self._connection)
-            _send(self._connection, {"rank": rank, "token": token})
-            self._buffer = bytearray(self._connection.recv(65536))  # the welcome
-            self._connection.settimeout(None)
-        except OSError as error:
-            raise errors.DistNetworkError(
-                f"init_process_group: rank {rank} cannot connect to rank 0 at {host}:{port}: {error}. Hint: let the machines reach "
-                "each other by TCP; the environment variable MASTER_ADDR on rank 0 names the address to use."
-            ) from error
+        self._buffer = bytearray()
+        self._connection = self._connect(hosts, port, {"rank": rank, "token": token})
         threading.Thread(target=self._run, name="wengert watch", daemon=True).start()
+
+    def _connect(self, hosts: Sequence[str], port: int, greeting: dict[str, Any]) -> socket.socket:
+        """Connect to the hub under the first of its names and addresses at which it answers."""
+        problems = []
+        for host in hosts:
+            try:
+                connection = socket.create_connection((host, port), CONNECTING / len(hosts))
+                _prepare(connection)
+                _send(connection, greeting)
+                self._buffer[:] = connection.recv(65536)
+            except OSError as error:
+                problems.append(f"{host}:{port}: {error}")
+                continue
+            if self._buffer.startswith(json.dumps(WELCOME).encode()):
+                connection.settimeout(None)
+                return connection
+            problems.append(f"{host}:{port}: another program answers")
+            connection.close()
+        raise errors.DistNetworkError(
+            f"init_process_group: rank {greeting['rank']} cannot connect to rank 0 at {'; '.join(problems)}. Hint: let the "
+            "machines reach each other by TCP; the environment variable MASTER_ADDR on rank 0 names the address to use."
+        )
 
     def _run(self) -> None:
         while True:
