@@ -477,3 +477,38 @@ def test_nothing_warns():
         x[[1]] = torch.tensor(2.0, dtype=torch.float64)
         x[2] = 3
     assert values(x) == [2, 2, 3]
+
+
+def test_large_index_arrays_of_all_dimensions():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(7, 5, 3))
+    places = [rng.integers(-n, n, (20, 10)) for n in values.shape]
+    for dtype in (np.int64, np.int32):
+        x = torch.tensor(values, requires_grad=True)
+        given = [torch.tensor(i.astype(dtype)) for i in places]
+        found = x[given[0], given[1], given[2]]
+        np.testing.assert_array_equal(found.detach().numpy(), values[tuple(places)])
+        weights = rng.normal(size=found.shape)
+        found.backward(torch.tensor(weights))
+        expected = np.zeros_like(values)
+        np.add.at(expected, tuple(places), weights)
+        np.testing.assert_allclose(x.grad.numpy(), expected)
+    with pytest.raises(IndexError, match="is out of bounds for dimension 0 with size 7"):
+        x[given[0] + 14, given[1], given[2]]
+
+
+def test_extrema_of_complex_arrays_are_numpys():
+    values = np.array([[1 + 2j, 3 - 1j, 3 + 0j], [2 + 1j, 2 + 1j, -1 + 5j]])
+    for reduce, place in ((np.max, np.argmax), (np.min, np.argmin)):
+        for axis in (None, 0, 1):
+            x = torch.tensor(values, requires_grad=True)
+            found = reduce(x, axis=axis)
+            np.testing.assert_array_equal(found.detach().numpy(), reduce(values, axis=axis))
+            found.real.sum().backward()
+            expected = np.zeros(values.shape)
+            if axis is None:
+                expected.flat[place(values)] = 1
+            else:
+                np.put_along_axis(expected, place(values, axis, keepdims=True), 1, axis)
+            np.testing.assert_array_equal(x.grad.numpy(), expected)
+        assert reduce(x, axis=(0, 1), keepdims=True).shape == (1, 1)

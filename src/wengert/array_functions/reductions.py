@@ -11,6 +11,7 @@ from wengert.array_functions.table import (
     FUNCTIONS,
     METHODS,
     PLAIN,
+    detached,
     floating,
     ints,
     of,
@@ -64,6 +65,8 @@ def _reduction(name: str) -> Callable[..., Any]:
             a = _included(name, a, where, initial)
         if dtype is not None:
             found = _reduced(a, axis, keepdims, {"dtype": dtype})
+        elif a._array.dtype.kind == "c" and name in ("max", "min"):
+            found = _complex_extremum(name, a, axis, keepdims)
         elif axis is None and not keepdims:
             found = over_all(a)
         elif type(axis) is int:
@@ -86,6 +89,18 @@ def _reduction(name: str) -> Callable[..., Any]:
         return a
 
     return reduce
+
+
+def _complex_extremum(name: str, a: Any, axis: Any, keepdims: bool) -> Any:
+    """The first largest or smallest complex number by its real part, then by its imaginary part, as NumPy orders them.
+
+    torch has no such operation. Derivative: 1 at this element."""
+    axes = sorted(d % a.ndim for d in (range(a.ndim) if axis is None else ints(axis)))
+    kept = [d for d in range(a.ndim) if d not in axes]
+    flat = w.permute(a, (*kept, *axes)).reshape([a.shape[d] for d in kept] + [-1])
+    place = getattr(np, f"arg{name}")(detached(flat), -1, keepdims=True)
+    found = w.gather(flat, -1, w.as_tensor(place))[..., 0]
+    return found.reshape([1 if d in axes else a.shape[d] for d in range(a.ndim)]) if keepdims else found
 
 
 for _name in ("sum", "prod", "max", "min", "all", "any"):

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert import errors
 from wengert._forks import import_late, is_installed
 from wengert.backends.selection import backend_of, is_array, to_device
 from wengert.kernels import places
-from wengert.ops.indices import Along, are_inside, private_index
+from wengert.ops.indices import Along, counted_from_start, flat_places, private_index
 
 _FEW_ELEMENTS = 256  # np.add.at is fastest below this size of value
 _WIDE_ROW = 128  # adding row by row is faster than element by element from this row length on
@@ -101,25 +100,10 @@ def _add_repeated(target: Any, index: Any, value: Any) -> None:
         xp.add.at(target, private_index(index), value)
 
 
-def _counted_from_start(index: Any, size: int) -> Any:
-    """Return an index array with negative indices replaced. Raises IndexError for an index out of range.
-
-    SciPy's products with sparse matrices check nothing, and an index out of range would name an element of another row."""
-    if are_inside(index, 0, size):
-        return index
-    xp = backend_of(index)
-    found = xp.where(index < 0, index + size, index)
-    if not are_inside(found, 0, size):
-        raise errors.TensorIndexError("index out of range in self")
-    return found
-
-
 def _add_elements(target: Any, items: tuple, value: Any) -> None:
     """Add value if every dimension has an index array: by one index into the flattened target."""
     xp = backend_of(target)
-    flat: Any = 0
-    for item, size in zip(items, target.shape, strict=True):
-        flat = flat * size + _counted_from_start(item, size)
+    flat = flat_places(items, target.shape)
     if value.shape != flat.shape:
         value = xp.broadcast_to(value, flat.shape)
     if not places.write_along(places.ADD, target.reshape(-1), flat.reshape(-1), value.reshape(-1), 0, False):
@@ -140,7 +124,7 @@ def _add_rows(target: Any, dim: int, index: Any, value: Any) -> None:
     if places.write_along(places.ADD, target, index.reshape(-1), flat_value, dim, True):
         return
     blocks, value = target.reshape(-1, size, width), value.reshape(-1, index.size, width)
-    index = _counted_from_start(index, size).reshape(-1)
+    index = counted_from_start(index, size).reshape(-1)
     many = value.size >= _MANY_ELEMENTS and index.size * 4 >= size and target.dtype.char in "fdFD"
     if many and is_installed("scipy.sparse"):
         _add_rows_by_product(blocks, index, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,13 @@ def window_places(xp: Any, count: int, step: int, size: int) -> Any:
     return xp.arange(count)[:, None] * step + xp.arange(size)
 
 
+def mask_of_indices(x_shape: tuple[int, ...], indices: Sequence[Any], dims: tuple[int, ...]) -> Any:
+    """Return a bool array of shape x_shape, True at the indices."""
+    named = backend_of(indices[0]).zeros(x_shape, np.bool_)
+    named[private_index(index_of(indices, dims))] = True
+    return named
+
+
 def is_mesh(index: Any, ndim: int) -> bool:
     """Whether an index is a tuple with one array for each dimension, as mesh_of returns it."""
     return isinstance(index, tuple) and len(index) == ndim and all(is_array(i) for i in index)
@@ -180,7 +188,59 @@ def are_inside(index: Any, low: int, size: int) -> bool:
         if index.size:
             check_later(((index < low) | (index >= size)).any(), "index out of range in self")
         return True
-    return bool(not index.size or (index.min() >= low and index.max() < size))
+    if not index.size:
+        return True
+    unsigned = _UNSIGNED.get(index.dtype) if low == 0 else None
+    if unsigned is not None:  # numbers below 0 are large as unsigned ones: one pass over the index
+        return bool(index.view(unsigned).max() < size)
+    return bool(index.min() >= low and index.max() < size)
+
+
+_UNSIGNED = {np.dtype("int64"): np.dtype("uint64"), np.dtype("int32"): np.dtype("uint32")}
+
+
+def counted_from_start(index: Any, size: int) -> Any:
+    """Return an index array with negative indices replaced. Raises IndexError for an index out of range.
+
+    SciPy's products with sparse matrices check nothing, and an index out of range would name an element of another row."""
+    if are_inside(index, 0, size):
+        return index
+    xp = backend_of(index)
+    found = xp.where(index < 0, index + size, index)
+    if not are_inside(found, 0, size):
+        raise errors.TensorIndexError("index out of range in self")
+    return found
+
+
+def flat_places(items: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """Return one index into the flattened array for an index array of each dimension. Raises IndexError for one out of range."""
+    flat: Any = None
+    for item, size in zip(items, shape, strict=True):
+        item = counted_from_start(item, size)
+        if flat is None:
+            flat = item.astype(np.int64, copy=False)
+        else:
+            flat = flat * size
+            if item.shape == flat.shape:
+                flat += item
+            else:
+                flat = flat + item
+    return flat
+
+
+def are_large_and_alike(indices: Sequence[Any]) -> bool:
+    """Whether index arrays are large arrays of ints of one shape."""
+    first = indices[0]
+    return first.size > 64 and all([i.dtype.kind == "i" and i.shape == first.shape for i in indices])  # noqa: C419
+
+
+def index_of(arrays: Sequence[Any], dims: tuple[int, ...]) -> tuple[Any, ...]:
+    """Return the NumPy index with each array or tensor at its dimension, and full slices between them."""
+    index: list[Any] = []
+    for array, dim in zip(arrays, dims, strict=True):
+        index.extend([FULL] * (dim - len(index)))
+        index.append(raw(array))
+    return tuple(index)
 
 
 def are_surely_inside(index: Any, low: int, size: int) -> bool:
