@@ -105,7 +105,7 @@ _RUNTIME: dict[str, Callable[..., Any]] = {
     "memsetAsync": lambda p, value, size, *_: ctypes.memset(p, value, size) and None,
     "memGetInfo": lambda: (100 << 30, 139 << 30), "getDeviceProperties": _properties, "streamCreate": _number,
     "streamCreateWithFlags": _number, "streamCreateWithPriority": _number, "eventCreate": _number, "eventCreateWithFlags": _number,
-    "eventElapsedTime": lambda start, end: 1.5, "pointerGetMemoryType": lambda p: 2, "deviceCanAccessPeer": lambda i, j: 1,
+    "eventElapsedTime": lambda start, end: 1.5, "streamQuery": lambda s: 0, "eventQuery": lambda e: 0, "pointerGetMemoryType": lambda p: 2, "deviceCanAccessPeer": lambda i, j: 1,
 }  # fmt: skip
 _DRIVER: dict[str, Callable[..., Any]] = {
     "get_build_version": lambda: 12080, "ctxGetCurrent": lambda: 1, "ctxGetDevice": lambda: _device, "moduleLoad": _number,
@@ -126,13 +126,14 @@ def _replace(module: ModuleType, functions: dict[str, Callable[..., Any]]) -> No
         if parts is None:
             continue  # a number
         given = [part.strip() for part in parts[2].split(",") if part.strip() != "void"]
+        result = ctypes.py_object if parts[1].startswith("struct __pyx_obj") else _TYPES.get(parts[1])
         types = [_TYPES.get(part) or (ctypes.c_void_p if "optional_args" in part else ctypes.c_int if "skip_dispatch" in part else None)
                  for part in given]  # fmt: skip
-        if parts[1] not in _TYPES or None in types:
-            continue  # it takes or returns an object of C
+        if result is None or None in types:
+            continue  # it takes or returns a structure of C
         n = sum("__pyx" not in part for part in given)
         function = functions.get(name) or ((lambda *_: None) if parts[1] == "PyObject *" else (lambda *_: 0))
-        called = ctypes.PYFUNCTYPE(_TYPES[parts[1]], *types)(lambda *a, function=function, n=n: function(*a[:n]))
+        called = ctypes.PYFUNCTYPE(result, *types)(lambda *a, function=function, n=n: function(*a[:n]))
         _kept.extend([called, signature])
         module.__pyx_capi__[name] = new(ctypes.cast(called, ctypes.c_void_p).value, signature, None)
         if hasattr(module, name):
@@ -170,10 +171,9 @@ def install() -> Any:
     assert found is not None and found.origin is not None
     libraries = _load_libraries(Path(found.origin).parents[1])
     runtime, driver = import_module("cupy_backends.cuda.api.runtime"), import_module("cupy_backends.cuda.api.driver")
-    _replace(runtime, _RUNTIME)
+    _replace(runtime, {**_RUNTIME, "pointerGetAttributes": lambda p: runtime.PointerAttributes(_device, p, p, 2)})
     _replace(driver, _DRIVER)
     _replace(import_module("cupy_backends.cuda.libs.nvrtc"), _NVRTC)
-    runtime.pointerGetAttributes = lambda p: runtime.PointerAttributes(_device, p, 0, 2)
     import_module("cuda.pathfinder").load_nvidia_dynamic_lib = lambda name, *_, **__: libraries.get(name)
 
     cupy = import_module("cupy")

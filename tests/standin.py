@@ -44,7 +44,8 @@ _AT = {"add": "efdilIL", "maximum": "fdilIL", "minimum": "fdilIL"}  # dtypes tha
 _REDUCTIONS = frozenset({"sum", "prod", "max", "min", "amax", "amin", "mean", "any", "all", "nansum", "nanmax", "nanmin"})
 _VIEWS = frozenset({"as_strided", "broadcast_to", "expand_dims", "moveaxis", "reshape", "squeeze", "swapaxes", "transpose", "view"})
 _WRITING = frozenset({"copyto", "fill", "sort", "partition", "put", "put_along_axis", "at"})  # into their first argument
-_WAITING = frozenset({"nonzero", "flatnonzero", "unique", "argwhere", "bincount", "array_equal", "allclose", "argpartition"})
+_WAITING = frozenset({"nonzero", "flatnonzero", "unique", "argwhere", "bincount", "array_equal", "allclose", "argpartition",
+                      "cholesky", "eig", "eigh", "inv", "qr", "solve", "svd"})  # the last ask whether the matrix was singular
 # Functions of scipy.special that operations call and CuPy does not have.
 _MISSING_SPECIAL = frozenset({"iv", "ive", "jv", "kn", "kve", "spherical_jn"})
 _LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})

@@ -61,6 +61,42 @@ def test_cupy_takes_every_call_for_all_samples_and_dtypes(part):
 
 @needs_cupy
 @pytest.mark.slow
+def test_cupy_takes_every_call_of_the_tests_of_devices():
+    files = ["test_devices", "test_waits", "test_device_generators", "test_streams", "test_programs_on_devices"]
+    chosen = "not without_cupy and not needs_map_location"  # these look for no CuPy
+    print(run_python("-m", "pytest", "-q", "-p", "cupy_beside", "-k", chosen, *[str(TESTS / "core" / f"{file}.py") for file in files]))
+
+
+@needs_cupy
+@pytest.mark.slow
+def test_views_of_cupy_share_the_storage_of_their_base():
+    program = """
+import cupy_without_gpu
+cupy_without_gpu.install()
+import os, sys
+import wengert as torch
+
+x, z = torch.ones(3, 4).cuda(), torch.ones(3, 2, dtype=torch.complex64).cuda()
+views = {
+    "expand": lambda: x.expand(2, 3, 4), "as_strided": lambda: x.as_strided((2, 2), (1, 2), 3), "unfold": lambda: x.unfold(1, 2, 1),
+    "diagonal": lambda: x.diagonal(1), "t": lambda: x.t()[1:, None], "view": lambda: x.view(2, 6), "real": lambda: z.t().real,
+    "imag": lambda: z[1:].imag, "view_as_real": lambda: torch.view_as_real(z[1]),
+}
+for name, view in views.items():
+    y, base = view(), z if name in ("real", "imag", "view_as_real") else x
+    print(name, y.untyped_storage() is base.untyped_storage(), y.data_ptr() - base.data_ptr() == y.storage_offset() * y.element_size())
+v = x[1:]
+x.resize_(6, 4)
+print("resize_", x.untyped_storage() is v.untyped_storage(), x.untyped_storage().nbytes() == 96)
+sys.stdout.flush()
+os._exit(0)
+"""
+    lines = run_python("-c", program).splitlines()
+    assert len(lines) == 10 and all(line.endswith("True True") for line in lines), lines
+
+
+@needs_cupy
+@pytest.mark.slow
 def test_a_call_that_cupy_refuses_is_found():
     program = """
 import cupy_beside, standin, numpy as np

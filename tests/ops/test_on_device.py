@@ -136,6 +136,10 @@ _REASONS = {
         __getitem__ _cross_entropy_cotangent argwhere bincount index_fill index_put masked_fill masked_scatter masked_select nonzero nonzero_static one_hot
         repeat_interleave torch_embedding unique unique_consecutive histc histogram
     """,
+    "It asks whether a matrix was singular, as LinAlgError needs.": """
+        cholesky inverse linalg_cholesky linalg_eigh linalg_eigvalsh linalg_inv linalg_matrix_norm linalg_pinv linalg_solve linalg_svd
+        linalg_svdvals linalg_tensorinv linalg_tensorsolve matrix_power nuclear_norm pinverse svd
+    """,
     "It answers a question about elements, or raises where they are wrong.": """
         allclose as_strided_scatter cov equal fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d
         fractional_max_pool3d_with_indices istft linalg_matrix_rank max_unpool1d max_unpool2d max_unpool3d

@@ -233,6 +233,20 @@ def sum_to_size(x: Any, shape: tuple[int, ...]) -> Any:
     return x.sum(axis=axes).reshape(shape) if axes else x
 
 
+class lib:
+    """The part of NumPy's module lib that operations use."""
+
+    class stride_tricks:
+        """Views with strides of their own."""
+
+        @staticmethod
+        def as_strided(x: Any, shape: Sequence[int], strides: Sequence[int]) -> Any:
+            """Return a view of x. The view that CuPy's own function makes forgets its base, and so its owner."""
+            view = x.view()
+            view._set_shape_and_strides(tuple(shape), tuple(strides), True, True)
+            return view
+
+
 def unravel_index(places: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
     """Return the indices of places in a flattened array. CuPy's own function waits, to look for places that are out of range."""
     found = []
