@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 import pickle
@@ -353,6 +354,43 @@ def parallel_modules() -> None:
     refused(lambda: DistributedDataParallel(torch.nn.ReLU()), RuntimeError, "DistributedDataParallel is not needed when a module")
     refused(lambda: DistributedDataParallel(torch.nn.Linear(2 + rank, 2)), dist.DistBackendError, "DDP expects same model across all ranks")
     assert list(torch.utils.data.DistributedSampler(range(size * 2), shuffle=False)) == [rank, rank + size]
+
+
+def synchronized_norms() -> None:
+    """Batch norms of ranks with different batches are those of one process that has all batches."""
+    rng = np.random.default_rng(0)
+    for shape in ((3,), (3, 4), (3, 2, 5)):
+        batches = [torch.from_numpy(rng.normal(r, 1 + r, size=(2 + r, *shape))) for r in range(size)]
+        weights = [torch.from_numpy(rng.normal(size=batch.shape)) for batch in batches]
+        kind = torch.nn.BatchNorm2d if len(shape) == 3 else torch.nn.BatchNorm1d
+        for momentum in (0.1, None):
+            alone = kind(3, momentum=momentum, dtype=torch.float64)
+            with torch.no_grad():
+                alone.weight.copy_(torch.tensor([0.5, -1.0, 2.0]))
+                alone.bias.copy_(torch.tensor([1.0, 0.0, -3.0]))
+            together = torch.nn.SyncBatchNorm.convert_sync_batchnorm(torch.nn.Sequential(alone))[0]
+            assert isinstance(together, torch.nn.SyncBatchNorm)
+            together = copy.deepcopy(together)  # the conversion has kept parameters and buffers
+            for _ in range(2):
+                everything, mine = torch.cat(batches).requires_grad_(), batches[rank].clone().requires_grad_()
+                expected, found = alone(everything), together(mine)
+                (expected.square() * torch.cat(weights)).sum().backward()
+                (found.square() * weights[rank]).sum().backward()
+                first = sum([len(batch) for batch in batches[:rank]])
+                rows = slice(first, first + len(mine))
+                assert np.allclose(found.detach().numpy(), expected.detach().numpy()[rows], rtol=1e-10, atol=1e-10)
+                assert np.allclose(mine.grad.numpy(), everything.grad.numpy()[rows], rtol=1e-9, atol=1e-9)
+            for p, q in ((together.weight, alone.weight), (together.bias, alone.bias)):
+                total = p.grad.clone()
+                dist.all_reduce(total)
+                assert np.allclose(total.numpy(), q.grad.numpy(), rtol=1e-9, atol=1e-9)
+            for name in ("running_mean", "running_var", "num_batches_tracked"):
+                assert np.allclose(getattr(together, name).numpy(), getattr(alone, name).numpy(), rtol=1e-12), name
+            together.eval(), alone.eval()
+            assert np.allclose(together(mine).detach().numpy(), alone(mine).detach().numpy())
+    norm = torch.nn.SyncBatchNorm(3)
+    half = norm(torch.ones(2, 3, dtype=torch.float16) * rank)
+    assert half.dtype == torch.float16 and (half.float() - (2 * rank - 1)).abs().max().item() < 1e-2
 
 
 def hooks_and_uneven_batches() -> None:

@@ -35,6 +35,10 @@ def test_gradients_are_averaged():
     passes(PROGRAMS, "parallel_modules,hooks_and_uneven_batches", 2)
 
 
+def test_batch_norms_share_their_statistics():
+    passes(PROGRAMS, "synchronized_norms", 2)
+
+
 def test_more_ranks_train_to_the_losses_of_one():
     losses = [np.array(passes(PROGRAMS, "digits", ranks).split(), float) for ranks in (1, 2, 4)]
     assert len(losses[0]) == 30 and losses[0][-1] < 0.5 < losses[0][0]

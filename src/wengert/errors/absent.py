@@ -24,7 +24,8 @@ _GROUPS = (
     ),
     (
         """distributed.TCPStore distributed.FileStore distributed.HashStore distributed.PrefixStore distributed.Store
-        distributed.rendezvous distributed.register_rendezvous_handler distributed.rpc""",
+        distributed.DistStoreError distributed.QueueEmptyError distributed.rendezvous distributed.register_rendezvous_handler
+        distributed.rpc distributed.autograd distributed.remote_device""",
         "mpirun brings the ranks together. Objects travel by broadcast_object_list, all_gather_object and send_object_list.",
     ),
     (
@@ -35,6 +36,28 @@ _GROUPS = (
     (
         "distributed.run distributed.launch distributed.launcher distributed.elastic",
         "MPI's launcher starts the ranks: mpirun -n 4 python train.py.",
+    ),
+    (
+        """distributed.DebugLevel distributed.get_debug_level distributed.set_debug_level distributed.set_debug_level_from_env
+        distributed.record_comm distributed.Logger""",
+        "ranks compare their calls always, and errors name calls and ranks. autograd.profiler shows the time of calls.",
+    ),
+    (
+        """distributed.ProcessGroupGloo distributed.ProcessGroupMPI distributed.ProcessGroupNCCL distributed.ProcessGroupUCC
+        distributed.BackendConfig distributed.get_backend_config distributed.get_default_backend_for_device
+        distributed.supports_complex distributed.AllToAllOptions distributed.AllreduceCoalescedOptions
+        distributed.AllreduceOptions distributed.BarrierOptions distributed.BroadcastOptions distributed.GatherOptions
+        distributed.ReduceOptions distributed.ReduceScatterOptions distributed.ScatterOptions distributed.c10d_logger
+        distributed.distributed_c10d distributed.constants distributed.config distributed.utils""",
+        "all calls go over MPI. The functions of torch.distributed are the way to them, and init_process_group() makes the group.",
+    ),
+    (
+        "distributed.BuiltinCommHookType distributed.Reducer",
+        "register_comm_hook takes functions, such as those of distributed.algorithms.ddp_comm_hooks.default_hooks.",
+    ),
+    (
+        "distributed.breakpoint",
+        "MPI's launcher gives the terminal to rank 0 alone. Call breakpoint() there, in a program that runs with one rank.",
     ),
     (
         "distributed.split_group distributed.shrink_group",

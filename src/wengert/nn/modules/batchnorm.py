@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+from wengert._forks import import_late
+from wengert.autograd.grad_mode import no_grad
+from wengert.dtypes import bfloat16, float16
 from wengert.nn import functional as F, init
 from wengert.nn.modules.lazy import LazyModuleMixin
 from wengert.nn.modules.module import Module
@@ -16,6 +20,7 @@ __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LazyBatchNorm1d", "Lazy
 _zeros: Any = function("", "zeros")
 _ones: Any = function("", "ones")
 _tensor: Any = function("", "tensor")
+_cat: Any = function("", "cat")
 
 
 class _NormBase(Module):
@@ -113,6 +118,9 @@ class _BatchNorm(_NormBase):
         of_batch = training or (mean is None and var is None)
         if training and not tracks:
             mean = var = None
+        return self._normalize(input, mean, var, of_batch, momentum)
+
+    def _normalize(self, input: Any, mean: Any, var: Any, of_batch: bool, momentum: float) -> Any:
         return F.batch_norm(input, mean, var, self.weight, self.bias, of_batch, momentum, self.eps)
 
 
@@ -211,7 +219,11 @@ class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch norm over the processes of a group. Here there is one process, so the statistics are those of its batch."""
+    """Batch norm whose statistics in training are those of the batches of all ranks of a process group together.
+
+    process_group: the default group if None. The statistics are those of this process if there is no group, or one rank. All ranks
+    call forward, and backward. Their batches may have different lengths.
+    """
 
     def __init__(
         self,
@@ -232,6 +244,33 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input: Any) -> None:
         if input.ndim < 2:
             raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")
+
+    def _normalize(self, input: Any, mean: Any, var: Any, of_batch: bool, momentum: float) -> Any:
+        ranks = sys.modules.get("wengert.distributed")  # nobody has made a group before it is loaded
+        group = ranks.process_group.resolve(self.process_group) if ranks is not None and ranks.is_initialized() else None
+        if not of_batch or group is None or group.size() == 1:
+            return super()._normalize(input, mean, var, of_batch, momentum)
+        all_reduce = import_late("wengert.distributed.nn.functional").all_reduce
+        dims, shape = [0, *range(2, input.ndim)], [1, -1] + [1] * (input.ndim - 2)
+        x = input.float() if input.dtype in (float16, bfloat16) else input
+        count = x.numel() // self.num_features
+        totals = all_reduce(_cat([x.sum(dims), _tensor([float(count)], dtype=x.dtype)]), group=group)
+        total = totals[-1].item()
+        if total <= 1:
+            raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+        batch_mean = totals[:-1] / total
+        centered = x - batch_mean.reshape(shape)
+        batch_var = all_reduce(centered.square().sum(dims), group=group) / total
+        if mean is not None:
+            with no_grad():
+                mean.lerp_(batch_mean.to(mean.dtype), momentum)
+                var.lerp_((batch_var * (total / (total - 1))).to(var.dtype), momentum)
+        result = centered * (batch_var + self.eps).rsqrt().reshape(shape)
+        if self.weight is not None:
+            result = result * self.weight.reshape(shape)
+        if self.bias is not None:
+            result = result + self.bias.reshape(shape)
+        return result.to(input.dtype)
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
