@@ -471,18 +471,18 @@ def test_options():
     assert torch.compile(fn, mode="max-autotune", dynamic=True, backend="inductor")(torch.ones(1)).tolist() == [1.0]
     with pytest.raises(TypeError, match="expects a function"):
         torch.compile(3)
-    seen = []
+    seen = {}
 
     @torch.compile
     def look(x):
-        seen.append(torch.compiler.is_compiling())
+        seen[len(seen)] = torch.compiler.is_compiling()
         return x
 
     look(torch.ones(1))
     with pytest.warns(RuntimeWarning, match="changes"):
         look(torch.ones(1))
     look(torch.ones(1))
-    assert seen == [True, True, False]
+    assert [*seen.values()] == [True, True, False]
     compiled = torch.compile(fn)
     compiled(torch.ones(1))
     torch.compiler.reset()

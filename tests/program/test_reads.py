@@ -173,7 +173,7 @@ def test_numbers_that_are_read_by_others_are_numbers():
 
     def in_a_list(x):
         kept.append(x.sum().item())
-        return x * 1
+        return x * len(kept)
 
     def in_an_object(x):
         keeper.last = x.sum().item()
@@ -192,7 +192,9 @@ def test_numbers_that_are_read_by_others_are_numbers():
         run = torch.compile(fn)
         with pytest.warns(RuntimeWarning, match="runs eagerly"):
             found = [run(torch.ones(2) * i).tolist() for i in range(4)]
+        kept.clear()
         assert found == [fn(torch.ones(2) * i).tolist() for i in range(4)] and not run.recordings
+        kept.clear()
     assert all(type(x) is float for x in (*kept, keeper.last))
 
 
@@ -382,3 +384,139 @@ def test_code_without_its_source_runs_eagerly():
     with contextlib.redirect_stdout(io.StringIO()), pytest.warns(RuntimeWarning, match="runs eagerly"):
         found = [run(torch.ones(2) * i).tolist() for i in range(3)]
     assert found == [[2 * i * i] * 2 for i in range(3)] and not run.recordings
+
+
+# -- lists that grow -------------------------------------------------------------------------------------------------------
+
+_losses = []
+
+
+class _Trainer:
+    def __init__(self):
+        self.history = []
+        self.w = torch.ones(3, requires_grad=True)
+
+    def step(self, x):
+        loss = ((self.w * x) ** 2).sum()
+        number = loss.item()
+        self.history.append(number)
+        (grad,) = torch.autograd.grad(loss, self.w)
+        with torch.no_grad():
+            self.w.sub_(0.01 * grad)
+        for i in range(2):
+            self.history.append(number * i)
+        return number
+
+
+def test_numbers_are_appended_to_lists_in_each_run():
+    def outside(x):
+        _losses.append(x.sum().item())
+        _losses.append("end")
+        return x * 2
+
+    def run(wrap):
+        trainer = _Trainer()
+        step, second, losses = wrap(trainer.step), wrap(outside), []
+
+        def within(x):
+            losses.append(x.max().item())
+            return x + 1
+
+        third = wrap(within)
+        for i in range(6):
+            x = torch.tensor([i / 2, 1.0, -2.0])
+            step(x), second(x), third(x)
+        found = [*trainer.history], [*_losses], [*losses]
+        assert all(type(y) in (float, str) for x in found for y in x)
+        _losses.clear()
+        return *found, trainer.w.tolist(), (step, second, third)
+
+    *expected, _ = run(lambda f: f)
+    *found, compiled = run(lambda f: torch.compile(f, fullgraph=True))
+    assert found == expected
+    assert [[r.runs for r in c.recordings] for c in compiled] == [[5]] * 3
+
+
+def test_lists_that_are_read_are_compared():
+    losses, others = [], {"losses": []}
+    held = losses
+
+    def counted(x):
+        losses.append(x.sum().item())
+        return x * len(losses)
+
+    def read_by_another_name(x):
+        losses.append(x.sum().item())
+        return x * (held[-1] if held else 1)
+
+    def in_a_dict(x):
+        others["losses"].append(x.sum().item())
+        return x * len(next(iter(others.values())))
+
+    def of_tensors(x):
+        losses.append(x.sum())
+        return x * 1
+
+    for fn in (counted, read_by_another_name, in_a_dict, of_tensors):
+        with pytest.raises(CompileError):
+            torch.compile(fn, fullgraph=True)(torch.ones(2))
+    assert all(type(x) in (float, torch.Tensor) for x in losses)
+
+    def local(x):
+        values = []
+        for y in x:
+            values.append(y.item())
+        return sum(values), x
+
+    compiled = torch.compile(local)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for i in range(4):
+            assert compiled(torch.ones(2) * i)[0] == 2.0 * i
+
+
+def test_numbers_that_a_function_stores_are_numbers():
+    class Settings:
+        rate = 1.0
+
+    settings, groups = Settings(), [{"lr": 0.5}]
+    settings.rate = 1.0
+
+    def fn(x):
+        groups[0]["lr"] = settings.rate * 0.5
+        return x * groups[0]["lr"]
+
+    compiled = torch.compile(fn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for i in range(5):
+            settings.rate = 1.0 + i // 2
+            assert compiled(torch.ones(1)).item() == settings.rate / 2
+            assert type(groups[0]["lr"]) is float and type(settings.rate) is float
+
+
+class _Fussy:
+    """An object that has no text while a program runs."""
+
+    def __str__(self):
+        frame = sys._getframe(1)
+        while frame is not None:
+            if frame.f_globals["__name__"] == "wengert.program.execution":
+                raise ValueError("not now")
+            frame = frame.f_back
+        return "fussy"
+
+
+def test_a_function_whose_recordings_fail_runs_eagerly():
+    fussy = _Fussy()
+
+    def fn(x):
+        print(fussy)
+        return x * 2
+
+    compiled = torch.compile(fn)
+    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(io.StringIO()) as text:
+        warnings.simplefilter("always")
+        results = [compiled(torch.ones(1)).item() for _ in range(8)]
+    assert results == [2.0] * 8 and text.getvalue() == "fussy\n" * 8 and len(compiled.recordings) <= 3
+    assert len(caught) == 1 and "fail where it does not: ValueError: not now" in str(caught[0].message)

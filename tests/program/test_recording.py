@@ -145,3 +145,31 @@ def test_the_garbage_collector_is_left_as_it_was():
             assert gc.isenabled() == enabled
         finally:
             gc.enable()
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lambda: torch.nn.AvgPool2d(3, stride=2, padding=1, count_include_pad=False),
+        lambda: torch.nn.utils.parametrizations.spectral_norm(torch.nn.Conv2d(2, 3, 2)),
+    ],
+)
+def test_layers_that_keep_arrays_are_recorded(layer):
+    def run(wrap):
+        torch.manual_seed(0)
+        module = layer()
+
+        def step(x):
+            loss = (module(x) ** 2).sum()
+            loss.backward()
+            return loss.detach(), x.grad
+
+        compiled = wrap(step)
+        found = []
+        for i in range(4):
+            module.zero_grad()
+            x = (torch.arange(50.0).reshape(1, 2, 5, 5) / 7 - i).requires_grad_()
+            found.append([y.tolist() for y in compiled(x)])
+        return found, {name: y.tolist() for name, y in module.state_dict().items()}
+
+    assert run(lambda f: torch.compile(f, fullgraph=True, options={"exact": True})) == run(lambda f: f)

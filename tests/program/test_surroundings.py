@@ -313,6 +313,51 @@ def test_hooks_after_accumulation_that_are_added_later_run():
     assert seen == [[1.0, 3.0]] * 3
 
 
+def test_hooks_after_accumulation_are_recorded():
+    def run(wrap):
+        weights = [torch.ones(2, requires_grad=True) for _ in range(2)]
+        optimizers = {w: torch.optim.SGD([w], lr=0.1, momentum=0.9) for w in weights}
+        total = torch.zeros(2)
+
+        def descend(w):
+            total.add_(w.grad)
+            optimizers[w].step()
+            optimizers[w].zero_grad()
+
+        weights[0].register_hook(lambda g: g * 0.5)
+        for w in weights:
+            w.register_post_accumulate_grad_hook(descend)
+
+        def step(x):
+            (weights[0] * x + weights[1] ** 2).sum().backward()
+            return total * 1
+
+        compiled = wrap(step)
+        found = [compiled(torch.tensor([1.0, i])).tolist() for i in range(6)]
+        return found, [w.tolist() for w in weights], [w.grad for w in weights], compiled
+
+    *expected, _ = run(lambda f: f)
+    *found, compiled = run(lambda f: torch.compile(f, fullgraph=True))
+    assert found == expected and sum(r.runs for r in compiled.recordings) >= 4
+
+
+def test_what_hooks_reach_is_compared():
+    scale, factor = [2.0], torch.tensor(3.0)
+    weight = torch.ones(2, requires_grad=True)
+    weight.register_hook(lambda g: g * scale[0] * factor)
+
+    def step(x):
+        weight.grad = None
+        (weight * x).sum().backward()
+        return weight.grad * 1
+
+    compiled = torch.compile(step, fullgraph=True)
+    for i in range(6):
+        scale[0], x = 1.0 + i // 2, torch.tensor([1.0, i])
+        factor.fill_(i)
+        assert compiled(x).tolist() == (x * scale[0] * i).tolist()
+
+
 @pytest.mark.filterwarnings("ignore:.* runs eagerly from now on:RuntimeWarning")
 def test_a_function_that_sets_hooks_runs_eagerly():
     def fn(weight, x):

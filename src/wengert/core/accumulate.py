@@ -46,12 +46,17 @@ def accumulate(leaf: TensorBase, value: Any, owned: bool, face: Any, create_grap
         else:
             add_array(leaf, value, owned, face)
     if leaf._post_hooks is not None:
-        for hook in list(leaf._post_hooks.values()):
-            result = hook(leaf)
-            if result is not None:
-                if isinstance(result, TensorBase):
-                    raise errors.HookError("Tensor post accumulate grad hooks should return None.")
-                raise errors.hook_returned(type(result))
+        run_post_hooks(leaf)
+
+
+def run_post_hooks(leaf: TensorBase) -> None:
+    """Run what is to run after a gradient was added into leaf.grad."""
+    for hook in list(leaf._post_hooks.values()):  # type: ignore[union-attr]
+        result = hook(leaf)
+        if result is not None:
+            if isinstance(result, TensorBase):
+                raise errors.HookError("Tensor post accumulate grad hooks should return None.")
+            raise errors.hook_returned(type(result))
 
 
 def add_tensor(leaf: TensorBase, value: Any, face: Any) -> None:

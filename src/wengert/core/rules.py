@@ -97,6 +97,11 @@ def apply_rule(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: l
         raise
 
 
+def apply_kernel(call: RuleCall, ct: Any, values: list[Any]) -> Any:
+    """Return what the kernel of a rule gives for arrays, as an engine's pass would have it, or None if it has none."""
+    return wk_apply_rule(call.native, call.operands, ct, values, False) if call.native >= 0 and is_real(ct) else None
+
+
 def apply_on_device(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: list[Any]) -> Any:
     """Return what a rule makes of a cotangent that may not be NumPy's, on the face and the device of the cotangent."""
     first = next((part for part in ct if part is not None), None) if isinstance(ct, tuple) else ct

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors, return_types
+from wengert.core.watched import differs_on_arrays
 from wengert.ops.dims import as_dims, normalize_dim
 from wengert.ops.matrices import (
     adjoint,
@@ -290,6 +291,7 @@ def _cholesky(xp, A):
 
 
 @_cholesky.vjp("A")
+@differs_on_arrays
 def _(F, ct, out):
     return cholesky_cotangent(F, ct, out)
 

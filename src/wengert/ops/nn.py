@@ -81,6 +81,7 @@ def _(F, ct, weight):
 
 
 @linear.vjp("weight")
+@differs_on_arrays
 def _(F, ct, x, weight_shape):
     x = F.conj(x)
     if x.ndim > 2:

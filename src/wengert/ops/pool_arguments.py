@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.core.watched import of_arrays
 from wengert.ops.indices import raw
 from wengert.ops.windows import Windows, as_cache_key, sizes_of_argument
 
@@ -69,9 +70,14 @@ def _checked_windows(
     return Windows(size, kernel, tuple(count), steps, low, dilation)
 
 
-@lru_cache(maxsize=256)
+@of_arrays
 def window_divisors(windows: Windows, count_include_pad: bool, divisor_override: int | None) -> Any:
     """Divisor of the sum over each window: a number, or an array of shape windows.count."""
+    return _window_divisors(windows, count_include_pad, divisor_override)
+
+
+@lru_cache(maxsize=256)
+def _window_divisors(windows: Windows, count_include_pad: bool, divisor_override: int | None) -> Any:
     if divisor_override is not None:
         if divisor_override == 0:
             raise errors.ShapeError("divisor must be not zero")

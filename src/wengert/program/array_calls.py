@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert.core.buffers import ReadCotangent, dense_of
 from wengert.core.op import Op
+from wengert.core.rules import apply_kernel
 from wengert.core.tensor import TensorBase, wrap
 from wengert.dtypes import NONE
 from wengert.ops.faces import array_face
@@ -94,7 +95,9 @@ def rules_of(node: Any, results: Sequence[Any]) -> Callable[..., Any]:
 def _run_rules(calls: Any, variadic: int, n_edges: int, shapes: dict[int, Any], ct: Any, values: list[Any]) -> Any:
     results: dict[int, Any] = {}
     for call in calls:
-        found = call.function(array_face, ct, *[values[p] for p in call.positions])
+        found = apply_kernel(call, ct, values)
+        if found is None:
+            found = call.function(array_face, ct, *[values[p] for p in call.positions])
         edges = call.targets
         if call.target >= 0 and call.target == variadic:
             edges = range(variadic, n_edges)

@@ -20,9 +20,9 @@ from wengert.core.tape import Refusal
 from wengert.core.tensor import TensorBase
 from wengert.dtypes import get_default_dtype
 from wengert.program.arrays import layout_of
-from wengert.program.execution import Executable, Mismatch, OutsideIndex, executable_in_c, existing_of
+from wengert.program.execution import Executable, Failure, Mismatch, OutsideIndex, executable_in_c, existing_of
 from wengert.program.files import ProgramFileError, dumps
-from wengert.program.form import INPUT, TENSOR, Program, Value
+from wengert.program.form import INPUT, TENSOR, Program, Value, hooks_of
 from wengert.program.graph_node import GraphCall
 from wengert.program.number_recording import NumberRecorder
 from wengert.program.numbers import is_stand_in, value_of
@@ -178,6 +178,8 @@ class Compiled:
         self._numbers_fail = False  # whether stand-ins for numbers have made an error, or a run that cannot be recorded
         self._varying: dict[Any, Place] = {}  # places of numbers that the function reaches, and that have changed
         self._bound: dict[int, Any] = {}
+        self._failure: Failure | None = None  # of a recording in this call
+        self._n_failed = 0  # how often a recording has failed where the function did not
         self._recent: Recording | None = None  # the last one that fitted, if it has patterns
         _all.add(self)
 
@@ -221,6 +223,7 @@ class Compiled:
             else:
                 kind.append((type(x), repr(x) if isinstance(x, float) else x if isinstance(x, _PLAIN) else _Same(x)))
         kind.append(_sharing(tensors))
+        self._failure = None
         for recording in self.recordings:
             if recording.is_for(kind, numbers):
                 found = self._replay(recording, tensors, numbers)
@@ -240,6 +243,9 @@ class Compiled:
                 numbers = [*numbers, *recording.surroundings.varying_numbers()]
             run = recording.run if recording.graph is None else recording.run_in_graph
             leaves = run(tensors, numbers)
+        except Failure as failure:
+            self._failure = failure
+            return None
         except Mismatch:
             return None
         recording.runs += 1
@@ -263,6 +269,7 @@ class Compiled:
             try:
                 tensors = [x for x in given if isinstance(x, TensorBase)]
                 objects = [x for x in given if not isinstance(x, TensorBase)]
+                objects += [hook for x in tensors for hooks in hooks_of(x) for hook in hooks]
                 have_changed = self._have_changed(kind, numbers)
                 surroundings = Surroundings(self.function, self._varying if have_changed else None, objects)
                 name = getattr(self.function, "__qualname__", "function")
@@ -271,8 +278,10 @@ class Compiled:
                     if have_changed:
                         result = self._run_with_stand_ins(recorder, given, arguments)
                     else:
-                        result = record(recorder, self.function, args, kwargs)
-                        recorder.end()
+                        try:
+                            result = record(recorder, self.function, args, kwargs)
+                        finally:
+                            recorder.end()
                 except Exception:
                     if not have_changed or not recorder.may_run_again():
                         raise
@@ -283,6 +292,9 @@ class Compiled:
                     recorder.end()
                 recorder_problem: Refusal | None = None
                 try:
+                    for x in recorder.growing:
+                        surroundings.let_grow(x, recorder.codes)
+                    surroundings.forget()
                     changed = surroundings.changed()
                     if not _is_as_given(args, kwargs, given, arguments):
                         changed = "a container among its arguments"
@@ -309,6 +321,11 @@ class Compiled:
                     recorder_problem = None
             finally:
                 _recorder_thread = None
+        if self._failure is not None and not self._is_eager:
+            self._n_failed += 1
+            if self._n_failed >= _ATTEMPTS:
+                cause = self._failure.__cause__
+                self._give_up(f"its recordings fail where it does not: {type(cause).__name__}: {cause}")
         if recorder_problem is not None:
             self._failures += 1
             self.refusals.append(str(recorder_problem))
@@ -438,7 +455,7 @@ class Compiled:
         """Forget the recordings, and try again to record."""
         self.recordings = []
         self.refusals = []
-        self._failures = 0
+        self._failures = self._n_failed = 0
         self._is_eager = False
         self._recent = None
 

@@ -45,6 +45,10 @@ class Mismatch(Exception):
     """The program does not fit this call: a tensor, a gradient or a condition is not as it was."""
 
 
+class Failure(Mismatch):
+    """An operation fails, or something that is to be put out. The function raises the error at its line, if it does so, too."""
+
+
 class OutsideIndex(Mismatch):
     """An index is not within what C functions may read. The program fits, and runs without them."""
 
@@ -226,7 +230,7 @@ class Executable(Steps):
             self._undo([update for update, _ in self.program.updates])
             undone = not self._is_writing or bool(saved)
             if isinstance(error, Exception) and not isinstance(error, Mismatch) and undone:
-                raise Mismatch("an operation fails") from error  # the function runs eagerly, and raises the error at its line
+                raise Failure("an operation fails") from error
             if not undone:
                 count_writes(self._written, inputs, self._writes)
                 if isinstance(error, Mismatch):  # the function must not run again

@@ -134,7 +134,7 @@ class NumberRecorder(Recorder):
             frame = origins.caller_of(sys._getframe(1))
             if frame is None or self._internal(frame) or (_is_outermost(frame) and origins.is_returned(frame)):
                 return number
-            if not stays_in_operators(frame, _is_outermost):
+            if not stays_in_operators(frame, _is_outermost, self._surroundings.reaches):
                 return number
             value = self.operand(tensor)
         except Refusal:
@@ -214,6 +214,8 @@ class NumberRecorder(Recorder):
             place.write(number if found is x else value_of(found))
             if found is not x:
                 self.refuse(f"it changes {self.program.arithmetic.text(x._place)}, a Python object")
+        if self.program.arithmetic.stand_ins or self._reads:
+            self._surroundings.replace(value_of)
         for node, saved, changed in self._changed:
             if node._saved is changed:
                 node._saved = saved

@@ -17,18 +17,20 @@ from wengert.core.modes import grad_enabled, set_recording
 from wengert.core.node import OpNode
 from wengert.core.tape import Refusal, Tape
 from wengert.core.tensor import TensorBase, wrap
+from wengert.devices import device
 from wengert.dtypes import dtype
 from wengert.program import form
 from wengert.program.form import Value
-from wengert.program.numbers import is_stand_in
+from wengert.program.numbers import is_stand_in, value_of
 from wengert.program.results import is_freed
-from wengert.program.statements import Statement, is_at, is_in, statement_at
+from wengert.program.statements import Statement, appends, is_at, is_in, statement_at
 from wengert.program.surroundings import Surroundings, is_of_library
 from wengert.sizes import Size
 from wengert.utils._pytree import tree_map
 
+_VALUES = (int, float, complex, str, type(None))
 _CONSTANTS = (
-    int, float, complex, str, bytes, type(None), type, ModuleType, FunctionType, BuiltinFunctionType, Size, dtype,
+    int, float, complex, str, bytes, type(None), type, ModuleType, FunctionType, BuiltinFunctionType, Size, device, dtype,
 )  # fmt: skip
 
 
@@ -103,6 +105,7 @@ class Outputs(Tape):
 
     def __init__(self) -> None:
         self._statement: tuple[FrameType, Statement] | None = None  # that runs now, and is recorded, with its frame
+        self.growing: list[list[Any]] = []  # lists that the function appends to
         self._changes: set[tuple[int, int]] = set()  # frames, by their id, and offsets in their code, where memory was written
 
     def is_put_out(self, frame: FrameType | None) -> bool:
@@ -117,7 +120,7 @@ class Outputs(Tape):
                 return frame is self._statement[0] or self._is_handled()
             self.end_statement()
         statement = statement_at(frame) if sys.gettrace() is None else None
-        if statement is None:
+        if statement is None or (appends(statement.function) and not self._surroundings.reaches(statement.function.__self__)):
             return False
         self._record_statement(frame, statement)
         self._statement = frame, statement
@@ -135,16 +138,14 @@ class Outputs(Tape):
         return self._statement is not None and self.is_put_out(frame)
 
     def _record_statement(self, frame: FrameType, statement: Statement) -> None:
-        lines = list(frame.f_code.co_positions())
-        first, last = statement.node.lineno, statement.node.end_lineno or statement.node.lineno
-        for key, lasti in self._changes:
-            line = lines[lasti // 2][0] if key == id(frame) else None
-            if line is not None and first <= line <= last:
-                raise Refusal("an argument of what puts something out writes memory, or draws random numbers")
+        if any(key == id(frame) and is_in(frame, statement.node, lasti) for key, lasti in self._changes):
+            raise Refusal("an argument of what puts something out writes memory, or draws random numbers")
         shared = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars}
         for name in statement.names if not statement.is_simple else ():
             x = frame.f_locals[name]
-            if type(x) in (list, dict, set) or (name in shared and id(x) not in self._surroundings.seen):
+            if type(x) in (list, dict, set) and appends(statement.function) and x is statement.function.__self__:
+                continue
+            if type(x) in (list, dict, set) or (name in shared and not self._surroundings.reaches(x)):
                 raise Refusal(f"a function that is called for what is put out may change {name}")
         values: list[Value] = []
         variables = [self._captured(frame.f_locals[name], values) for name in statement.names]
@@ -154,6 +155,8 @@ class Outputs(Tape):
 
     def _captured(self, x: Any, values: list[Value]) -> Any:
         """Return what stands for a variable of a statement. values: of the tensors in it, which are added."""
+        if type(x) is list and self._surroundings.reaches(x):
+            return _Object(x)
         if type(x) in (tuple, list):
             return type(x)([self._captured(y, values) for y in x])
         if type(x) is dict:
@@ -162,7 +165,7 @@ class Outputs(Tape):
             return x
         if isinstance(x, TensorBase):
             return self._captured_tensor(x, values)
-        if isinstance(x, _CONSTANTS) or id(x) in self._surroundings.seen:
+        if isinstance(x, _CONSTANTS) or self._surroundings.reaches(x):
             return _Object(x)
         raise Refusal(f"something of type {type(x).__name__} is put out, which may be another one in the next run")
 
@@ -201,6 +204,11 @@ class Outputs(Tape):
     def end_statement(self) -> None:
         """Note that the statement is over."""
         if self._statement is not None:
+            function = self._statement[1].function
+            if appends(function):
+                if not function.__self__ or not isinstance(value_of(function.__self__[-1]), _VALUES):
+                    self.refuse("the function appends something to a list that is no number or text")
+                self.growing.append(function.__self__)
             sys.settrace(None)
             self._statement[0].f_trace = None
             self._alive.append(self._statement[0])  # no other frame gets its id

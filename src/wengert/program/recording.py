@@ -16,12 +16,13 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from wengert.core import recorded_passes
+from wengert.core.accumulate import run_post_hooks
 from wengert.core.engine import evaluate_node, start
 from wengert.core.node import next_sequence_nr
 from wengert.core.recorder import evaluate_each, set_program_recorder, watch_calls
@@ -29,6 +30,7 @@ from wengert.core.tape import Refusal, Tape, root_of
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.untaken import set_places_observer
 from wengert.core.watched import set_number_observer
+from wengert.devices import device
 from wengert.dtypes import dtype
 from wengert.generator import Generator
 from wengert.kernels import native
@@ -39,13 +41,14 @@ from wengert.program.form import Instruction, Program, Scalar, Storage, Value, h
 from wengert.program.numbers import is_stand_in
 from wengert.program.outputs import Outputs
 from wengert.program.results import Results, marks_of
+from wengert.program.statements import appends
 from wengert.program.surroundings import Surroundings, is_optimizer
 from wengert.program.updates import update_of
 
 # Types of parameters that hold no elements of tensors.
 _CONSTANTS = (
-    int, float, complex, str, bytes, slice, type, type(None), type(Ellipsis), np.dtype, np.generic, dtype, Generator, FunctionType,
-    ModuleType,
+    int, float, complex, str, bytes, slice, type, type(None), type(Ellipsis), np.dtype, np.generic, dtype, device, Generator,
+    FunctionType, ModuleType,
 )  # fmt: skip
 _GEOMETRY = frozenset({"Windows", "Table"})  # classes of operations whose objects follow from shapes
 _INTERNAL = frozenset({"wengert", "numpy", "importlib", "opt_einsum"})  # packages whose code is not the user's
@@ -79,6 +82,7 @@ class Recorder(ArrayRecorder, Outputs, Results):
         self._first_node = next_sequence_nr()  # nodes that the run makes have a higher number
         self._items: dict[int, tuple[Any, Value]] = {}  # numbers that are results only, by the id
         self._owners: dict[Storage, TensorBase] = {}  # tensors outside, by the storage of their memory
+        self.codes: list[CodeType] = []  # of the user, that have run
         self.kinds = dict(_package_kinds)  # of codes, by their id, for watch_calls: codes are slow to hash
         for i, x in enumerate(inputs):
             self._know(form.INPUT, i, x)
@@ -123,7 +127,7 @@ class Recorder(ArrayRecorder, Outputs, Results):
         if found is None:
             found = self.kinds[id(code)] = _kind_of(frame)
             if found & _C_CALLS:
-                self._alive.append(code)
+                self.codes.append(code)
             else:  # it is of the package, and lives on
                 _package_kinds[id(code)] = found
                 _package_codes.append(code)
@@ -215,19 +219,34 @@ class Recorder(ArrayRecorder, Outputs, Results):
         before = leaf._grad
         if id(leaf) in self._leaf_keys:
             self._hooked.setdefault(id(leaf), (self._leaf_keys[id(leaf)], hooks_of(leaf)))
-        evaluate_node(task, node, buffer)
-        if self.refusal is None and task.detaches and buffer.needed:
-            try:
-                self._add_gradient(leaf, before, buffer.cotangent)
-            except Refusal as refusal:
-                self.refuse(refusal.reason)
+        hooks = leaf._post_hooks
+
+        def record() -> None:
+            if self.refusal is None and task.detaches and buffer.needed:
+                try:
+                    self._add_gradient(leaf, before, buffer.cotangent)
+                except Refusal as refusal:
+                    self.refuse(refusal.reason)
+
+        def record_and_run(_: Any) -> None:
+            leaf._post_hooks = hooks
+            record()
+            run_post_hooks(leaf)
+
+        if not hooks:
+            evaluate_node(task, node, buffer)
+            record()
+            return
+        leaf._post_hooks = {0: record_and_run}  # the hooks see a gradient that is recorded
+        try:
+            evaluate_node(task, node, buffer)
+        finally:
+            leaf._post_hooks = hooks
 
     def _add_gradient(self, leaf: TensorBase, before: Any, cotangent: Any) -> None:
         """Record that a cotangent was added into leaf.grad, which was `before`."""
         if cotangent is None or leaf._grad is None:
             return
-        if leaf._post_hooks:
-            raise Refusal("a hook runs after a gradient is accumulated")
         if before is None:
             source = self.operand(cotangent)
             self.add(form.COPY, "copy", (source,), (self.computed(leaf._grad._array),))
@@ -261,6 +280,8 @@ class Recorder(ArrayRecorder, Outputs, Results):
             if self.host is not None:
                 if event == "return" and frame is self.host[0]:
                     self._end_host(argument)
+            elif event == "c_call" and appends(argument) and self._surroundings.reaches(argument.__self__):
+                self.is_put_out(frame)
             elif event == "c_call":
                 reason = origins.reason_against(argument)
                 if reason and not origins.is_import(frame) and not self.is_put_out(frame):

@@ -11,6 +11,7 @@ import io
 import linecache
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
@@ -83,9 +84,12 @@ class _Ways:
 
     returned: whether it may be the function's result; in a container, if `packed`."""
 
-    def __init__(self, source: _Source, namespace: dict[str, Any]) -> None:
+    def __init__(self, source: _Source, frame: FrameType, reaches: Callable[[Any], bool]) -> None:
         self.parents = source.parents
-        self.namespace = namespace
+        self.namespace = frame.f_globals
+        self.frame = frame
+        self.reaches = reaches
+        self.is_of_code = True  # whether it follows from the code alone
         self.returned = False
         self.packed = False
         self._seen: set[tuple[Any, str]] = set()
@@ -115,6 +119,12 @@ class _Ways:
         self.returned = self.returned or isinstance(above, (ast.Return, ast.Lambda))
         return isinstance(above, (ast.Return, ast.Lambda))
 
+    def _found(self, x: ast.expr) -> Any:
+        """Return what a name, or an attribute of one, is in the frame, or None."""
+        if isinstance(x, ast.Name):
+            return self.frame.f_locals.get(x.id, self.namespace.get(x.id))
+        return getattr(self._found(x.value), "__dict__", {}).get(x.attr) if isinstance(x, ast.Attribute) else None
+
     def _selects(self, call: ast.Call) -> bool:
         return isinstance(call.func, ast.Name) and call.func.id in _SELECTING and self._is_builtin(call.func)
 
@@ -126,6 +136,10 @@ class _Ways:
             return (function.id == "print" and self._is_builtin(function)) or (_is_own(named) and self._is_global(function))
         if not isinstance(function, ast.Attribute):
             return False
+        if function.attr == "append":
+            self.is_of_code = False
+            found = self._found(function.value)
+            return type(found) is list and self.reaches(found)
         if function.attr.endswith("_") and hasattr(Tensor, function.attr) and not function.attr.startswith("_"):
             return True
         while isinstance(function, ast.Attribute):
@@ -182,16 +196,22 @@ def _is_own(x: Any) -> bool:
 _ways: dict[tuple[int, int], tuple[CodeType, tuple[bool, bool, bool]]] = {}  # by the id of a code, and the offset of an instruction
 
 
-def stays_in_operators(frame: FrameType, is_outermost: Callable[[FrameType], bool]) -> bool:
-    """Whether the result of the call that a frame waits for is read by nothing but operators, comparisons and texts, or is returned
-    by the compiled function.
+def stays_in_operators(
+    frame: FrameType, is_outermost: Callable[[FrameType], bool], reaches: Callable[[Any], bool]
+) -> bool:
+    """Whether the result of the call that a frame waits for is read by nothing but operators, comparisons and texts, is appended to
+    a list that the function reaches, or is returned by the compiled function.
 
-    is_outermost: tells whether a frame is that of the compiled function."""
+    is_outermost: tells whether a frame is that of the compiled function. reaches: whether the function reaches an object."""
     while True:
         key = id(frame.f_code), frame.f_lasti
-        if key not in _ways:
-            _ways[key] = frame.f_code, _ways_from(frame)
-        are_of_operators, returned, packed = _ways[key][1]
+        kept = _ways.get(key)
+        if kept is None:
+            ways = _ways_from(frame, reaches)
+            kept = frame.f_code, ways[:3]
+            if ways[3]:
+                _ways[key] = kept
+        are_of_operators, returned, packed = kept[1]
         if not are_of_operators:
             return False
         if not returned or is_outermost(frame):
@@ -202,13 +222,13 @@ def stays_in_operators(frame: FrameType, is_outermost: Callable[[FrameType], boo
         frame = caller
 
 
-def _ways_from(frame: FrameType) -> tuple[bool, bool, bool]:
+def _ways_from(frame: FrameType, reaches: Callable[[Any], bool]) -> tuple[bool, bool, bool, bool]:
     source = _source_of(frame.f_code)
     node = None if source is None else _node_at(source, frame)
     if source is None or not isinstance(node, ast.Call):
-        return False, False, False
-    ways = _Ways(source, frame.f_globals)
-    return ways.are_of_operators(node), ways.returned, ways.packed
+        return False, False, False, True
+    ways = _Ways(source, frame, reaches)
+    return ways.are_of_operators(node), ways.returned, ways.packed, ways.is_of_code
 
 
 # -- statements that put something out --------------------------------------------------------------------------------------
@@ -256,9 +276,9 @@ def statement_at(frame: FrameType) -> Statement | None:
     return Statement(_compiled(ast.Tuple(parts, ast.Load()), names, frame), again, names, function, is_simple, node)
 
 
-def is_in(frame: FrameType, node: Any) -> bool:
-    """Whether a frame, which was in a statement, still is."""
-    found = _position(frame)
+def is_in(frame: FrameType, node: Any, lasti: int = -1) -> bool:
+    """Whether what a frame runs is part of a node. lasti: an instruction that it has run, in place of that of now."""
+    found = _position(frame, lasti)
     return found is not None and (node.lineno, node.col_offset) <= found[0] and found[1] <= (node.end_lineno, node.end_col_offset)
 
 
@@ -268,9 +288,10 @@ def is_at(frame: FrameType, call: Any) -> bool:
     return found == ((call.lineno, call.col_offset), (call.end_lineno, call.end_col_offset))
 
 
-def _position(frame: FrameType) -> tuple[tuple[int, int], tuple[int, int]] | None:
+def _position(frame: FrameType, lasti: int = -1) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """Return line and column where what a frame runs begins and ends."""
-    line, last_line, column, last_column = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    place = (frame.f_lasti if lasti < 0 else lasti) // 2
+    line, last_line, column, last_column = next(islice(frame.f_code.co_positions(), place, None))
     if line is None or last_line is None or column is None or last_column is None:
         return None
     return (line, column), (last_line, last_column)
@@ -292,9 +313,15 @@ def _is_unusual(node: ast.AST) -> bool:
     return name in ("super", "locals", "vars", "eval", "exec") or (name.startswith("__") and not name.endswith("__"))
 
 
+def appends(function: Any) -> bool:
+    """Whether a function is append() of a list."""
+    return type(getattr(function, "__self__", None)) is list and function.__name__ == "append"
+
+
 def puts_out(function: Any) -> bool:
-    """Whether a function does nothing but put out what it is given: print(), and functions of logging and of files."""
-    if function is builtins.print:
+    """Whether a function does nothing but put out what it is given: print(), functions of logging and of files, and append() of
+    lists."""
+    if function is builtins.print or appends(function):
         return True
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if isinstance(owner, io.IOBase) or (owner is not None and owner in (sys.stdout, sys.stderr)):

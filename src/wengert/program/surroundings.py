@@ -7,12 +7,14 @@ neither compared nor known not to change, such as an iterator or a generator of 
 
 from __future__ import annotations
 
+import dis
 import enum
 import re
 import sys
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import pairwise
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -35,6 +37,7 @@ import numpy as np
 from wengert.core.replay import first_changed, number_of_filled
 from wengert.core.tensor import TensorBase
 from wengert.core.watched import own_code
+from wengert.program.form import hooks_of
 
 # Objects that do not change, or whose changes no result depends on.
 _PLAIN = (
@@ -57,6 +60,7 @@ _SETTLED = frozenset({
 _DRAWING = frozenset({"random", "rvs", "default_rng"})  # names in NumPy and SciPy of what draws random numbers
 _SETTINGS = frozenset({"param_groups", "defaults", "state_dict", "get_last_lr", "get_lr"})  # names that read those of an optimizer
 _GRADS = frozenset({"grad", "_grad", "zero_grad"})  # names that set .grad
+_LOOKUPS = frozenset({"vars", "globals", "locals", "getattr", "__dict__", "__closure__", "attrgetter", "eval", "exec"})
 _ENVIRONMENT = frozenset({"environ", "getenv", "environb"})
 
 
@@ -114,7 +118,8 @@ class Surroundings:
         self.unknown: str | None = None
         self.numbers: set[int] = set()  # the ids of NumPy's numbers among it
         self.names_grads = False  # whether a function may set .grad
-        self.seen: set[int] = set()  # the ids of all of it but numbers and the like
+        self._seen: dict[int, Any] = {}  # all of it but numbers and the like, by the id, until `forget`
+        self._names: dict[int, list[Any]] = {}  # by the id of a list, the keys and names under which containers hold it
         self._entries: list[tuple[Any, Any, Any, bool, str]] = []  # (container, keys, values, by_name, path): see core/replay.py
         self._empty: list[Any] = []  # containers that are empty
         self._empty_paths: list[str] = []
@@ -133,10 +138,10 @@ class Surroundings:
             kind = type(x)
             if isinstance(x, np.generic):
                 self.numbers.add(id(x))
-            if kind in _CONSTANT_TYPES or id(x) in self.seen or isinstance(x, _PLAIN):
+            if kind in _CONSTANT_TYPES or id(x) in self._seen or isinstance(x, _PLAIN):
                 continue
-            self.seen.add(id(x))
-            if len(self.seen) > _LIMIT:
+            self._seen[id(x)] = x
+            if len(self._seen) > _LIMIT:
                 self.unknown = f"{path} and more than {_LIMIT} other Python objects"
                 return
             if kind in _CONTAINERS and not x:  # as most dicts of a module
@@ -149,6 +154,8 @@ class Surroundings:
         """Yield the objects that x refers to, with their paths, and keep what has to be compared."""
         if isinstance(x, TensorBase):
             self.tensors.append(x)
+            for hooks in hooks_of(x) if x._leaf_hooks or x._post_hooks else ():
+                yield from ((hook, path) for hook in hooks)
         elif isinstance(x, (MethodType, WeakMethod)):
             yield x.__self__, path + ".__self__"
             yield x.__func__, path
@@ -219,6 +226,9 @@ class Surroundings:
 
     def _function_parts(self, fn: FunctionType, path: str) -> Iterator[tuple[Any, str]]:
         for name, cell in zip(own_code(fn).co_freevars, fn.__closure__ or (), strict=True):
+            if id(cell) not in self._seen:
+                self._seen[id(cell)] = cell
+                self._name(name, _items(cell)[1][0])
             yield from self._keep(cell, f"{path}.{name}")
         if is_of_library(fn.__module__ or ""):
             return
@@ -240,6 +250,7 @@ class Surroundings:
         values = [namespace[name] for name in names]
         self._add_entry(namespace, names, values, True, path)
         for name, value in zip(names, values, strict=True):
+            self._name(name, value)
             if isinstance(value, ModuleType) and is_of_library(value.__name__):
                 parts = value.__name__.split(".")
                 if parts[0] in ("numpy", "scipy") and not _DRAWING.isdisjoint((*used, *parts)):
@@ -256,6 +267,8 @@ class Surroundings:
         if not isinstance(container, (tuple, frozenset)):  # these do not change
             self._add_entry(container, keys, values, False, path)
         for key, value in zip(keys, values, strict=True):
+            if not isinstance(container, CellType):
+                self._name(key, value)
             yield value, f"{path}.{key}" if isinstance(key, str) else path if key is None else f"{path}[{key!r}]"
 
     def _add_entry(self, container: Any, keys: Any, values: Any, by_name: bool, path: str) -> None:
@@ -265,6 +278,28 @@ class Surroundings:
             if place is not None and type(value) in NUMBERS and place.identity not in self.places:
                 self.places[place.identity] = place
                 self.names.append(f"{path}.{key}" if key is not None else path)
+
+    def _name(self, name: Any, value: Any) -> None:
+        if type(value) is list:
+            self._names.setdefault(id(value), []).append(name)
+
+    def reaches(self, x: Any) -> bool:
+        """Whether an object, but no number or text, is among it. To be asked before `forget`."""
+        return self._seen.get(id(x)) is x
+
+    def forget(self) -> None:
+        """Let go of what comparisons do not need."""
+        self._seen = {}
+
+    def let_grow(self, x: list[Any], codes: Iterable[CodeType]) -> None:
+        """Compare a list no more, if the codes that have run do nothing with it but to append to it."""
+        names = self._names.get(id(x), [])
+        if len(names) != 1 or type(names[0]) is not str or not all(_only_appends(code, names[0]) for code in codes):
+            return
+        self._entries = [entry for entry in self._entries if entry[0] is not x]
+        for i in range(len(self._empty) - 1, -1, -1):
+            if self._empty[i] is x:
+                del self._empty[i], self._empty_paths[i]
 
     def varying_numbers(self) -> list[Any]:
         """Return the numbers at the places that may change."""
@@ -292,6 +327,17 @@ class Surroundings:
             if array.shape != copy.shape or array.dtype != copy.dtype or array.tobytes() != copy.tobytes():
                 return path
         return None
+
+    def replace(self, change: Callable[[Any], Any]) -> None:
+        """Put change(x) in the place of each x that lies in a dict or a list now and was not there before."""
+        containers = [(x[0], x[2]) for x in self._entries] + [(x, ()) for x in self._empty]
+        containers += [(group, ()) for optimizer, _ in self._optimizers for group in optimizer.param_groups]
+        for container, values in containers:
+            if isinstance(container, (dict, list)):
+                known = set(map(id, values))
+                for key, x in list(container.items() if isinstance(container, dict) else enumerate(container)):
+                    if id(x) not in known and change(x) is not x:
+                        container[key] = change(x)
 
     def changed_numbers(self) -> list[Place]:
         """Return the places of numbers that have become others of their type."""
@@ -353,6 +399,18 @@ def is_of_library(module: str, modules: bool = True) -> bool:
     """Whether a function or a class is of a library, which does not change. Of wengert only functions and classes are."""
     first = module.partition(".")[0]
     return first in _LIBRARIES or (modules and first == "wengert")
+
+
+def _only_appends(code: CodeType, name: str) -> bool:
+    """Whether code takes what has a name only to call its method append, and looks up no names that are not written in it."""
+    if not _LOOKUPS.isdisjoint(code.co_names) or name in code.co_consts or name in (*code.co_varnames, *code.co_cellvars):
+        return False
+    steps = list(dis.get_instructions(code))
+    for step, following in pairwise(steps):
+        if step.argval == name and step.opname != "LOAD_CLOSURE":
+            if not step.opname.startswith("LOAD_") or following.argval != "append" or not following.opname.startswith("LOAD_"):
+                return False
+    return True
 
 
 def _names(code: CodeType) -> Iterator[str]:

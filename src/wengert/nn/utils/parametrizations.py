@@ -192,8 +192,8 @@ class _SpectralNorm(Module):
         with set_recording(False):
             matrix = matrix.detach()
             for _ in range(n_power_iterations):
-                self._u = F.normalize(_mv(matrix, self._v), dim=0, eps=self.eps)
-                self._v = F.normalize(_mv(matrix.mH, self._u), dim=0, eps=self.eps)
+                self._u.copy_(F.normalize(_mv(matrix, self._v), dim=0, eps=self.eps))
+                self._v.copy_(F.normalize(_mv(matrix.mH, self._u), dim=0, eps=self.eps))
 
     def forward(self, weight: Any) -> Any:
         if weight.ndim == 1:
