@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from threading import get_ident
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakSet, WeakValueDictionary
 
 import numpy as np
@@ -207,6 +207,8 @@ class Array:
         self.accesses_: list[tuple[bool, int, int]] = []  # of an owner of memory: whether written, by which stream, its work until then
         if data.base is None:
             _owners.setdefault(id(data), self)
+            if index in _peaks:
+                memory_peaks(index)
 
     shape = property(lambda self: self.data_.shape)
     ndim = property(lambda self: self.data_.ndim)
@@ -734,11 +736,50 @@ def pinned(x: np.ndarray) -> np.ndarray:
 
 
 def memory_used(index: int) -> tuple[int, int]:
-    return 0, 0
+    used = sum(x.nbytes for x in list(_owners.values()) if x.index == index)
+    return used, used
+
+
+_peaks: dict[int, int] = {}
+_limits: dict[int, int] = {}
+
+
+def memory_peaks(index: int) -> tuple[int, int]:
+    found = _peaks[index] = max(_peaks.get(index, 0), memory_used(index)[0])
+    return found, found
+
+
+def reset_memory_peaks(index: int) -> None:
+    _peaks[index] = memory_used(index)[0]
+
+
+def memory_limit(index: int) -> int:
+    return _limits.get(index, 0)
+
+
+def set_memory_limit(index: int, size: int) -> None:
+    _limits[index] = size
+
+
+def can_access_peer(index: int, peer: int) -> bool:
+    return index != peer
+
+
+def blas_handle() -> int:
+    return 1
+
+
+class nvtx:
+    """NVTX's functions, which note what they are told."""
+
+    told: ClassVar[list[Any]] = []
+    RangePush = RangeStart = Mark = RangeEnd = staticmethod(lambda x: nvtx.told.append(x) or len(nvtx.told))
+    RangePop = staticmethod(lambda: nvtx.told.append("end"))
 
 
 def memory_info(index: int) -> tuple[int, int]:
-    return 1 << 30, 1 << 30
+    total = 1 << 30
+    return total - memory_used(index)[0], total
 
 
 def empty_cache() -> None:
@@ -746,7 +787,7 @@ def empty_cache() -> None:
 
 
 def properties(index: int) -> dict[str, Any]:
-    return {"name": b"stand-in", "major": 9, "minor": 0}
+    return {"name": b"stand-in", "major": 9, "minor": 0, "totalGlobalMem": 1 << 30, "multiProcessorCount": 2, "warpSize": 32}
 
 
 def leave() -> None:

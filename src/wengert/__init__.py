@@ -83,7 +83,7 @@ _HOMES = {  # names that are loaded when first used, and the modules that define
     "set_autocast_cpu_enabled": "amp.autocast_mode", "set_autocast_dtype": "amp.autocast_mode",
     "set_autocast_enabled": "amp.autocast_mode", "set_autocast_gpu_dtype": "amp.autocast_mode",
     "set_num_interop_threads": "threads", "set_num_threads": "threads", "set_printoptions": "printing",
-    "vmap": "autograd.vmap", "while_loop": "control_flow", "compile": "compiler",
+    "OutOfMemoryError": "errors", "vmap": "autograd.vmap", "while_loop": "control_flow", "compile": "compiler",
 }  # fmt: skip
 
 _HOMES |= dict.fromkeys((

@@ -78,6 +78,7 @@ from wengert import special as special
 from wengert import storage as storage
 from wengert import testing as testing
 from wengert import utils as utils
+from wengert.errors import OutOfMemoryError as OutOfMemoryError
 from wengert.amp.autocast_mode import autocast as autocast
 from wengert.amp.autocast_mode import clear_autocast_cache as clear_autocast_cache
 from wengert.compiler import compile as compile

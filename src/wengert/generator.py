@@ -1,6 +1,6 @@
 """Random number generators: torch's Generator on NumPy's Mersenne Twister, and the default generators of wengert.manual_seed.
 
-A GPU has generators of its own, DeviceGenerator, whose numbers are made there. The rest of this text is about the CPU.
+A GPU has generators of its own, whose numbers are made there (device_generator.py). The rest of this text is about the CPU.
 
 A seed gives the numbers that torch draws on a CPU, on every platform. Note [Random numbers] says how words of the Mersenne
 Twister become numbers. Integers, permutations and uniform numbers agree with torch's to the bit, normal ones to the last place.
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from wengert import errors
-from wengert._forks import in_child
+from wengert._forks import import_late, in_child
 from wengert.backends.selection import backend_for, cuda_is_available, device_name, loaded
 from wengert.core.tensor import TensorBase, wrap
 from wengert.devices import device as _device
@@ -51,7 +51,6 @@ _STATE = [
     ("normal", "<f8"), ("normal_rho", "<f8"), ("has_normal", "<i4"), ("", "V4"), ("float_normal", "<f4"), ("has_float", "V4"),
 ]  # fmt: skip
 _STATE_SIZE = 5056  # bytes
-_BLOCK_WORDS = 4  # words of a block of Philox
 _generators: WeakSet[Generator] = WeakSet()  # all that are alive
 
 
@@ -76,7 +75,9 @@ class Generator:
         kind = "cpu" if device is None else _device(device).type
         if kind != "cpu" and not (kind == "cuda" and cuda_is_available()):
             raise errors.DeviceError(f"Cannot get {kind.upper()} generator: random numbers are made on the CPU and on CUDA devices")
-        return object.__new__(DeviceGenerator if kind == "cuda" and cls is Generator else cls)
+        if kind == "cuda" and cls is Generator:
+            cls = import_late("wengert.device_generator").DeviceGenerator
+        return object.__new__(cls)
 
     def __init__(self, device: Any = None) -> None:
         self.device = _device("cpu")  # without index: there is one CPU
@@ -167,7 +168,7 @@ class Generator:
         new_state: a uint8 tensor of 5056 elements. Raises TypeError or RuntimeError for anything else."""
         import numpy
 
-        array = _bytes_of(new_state)
+        array = bytes_of(new_state)
         if array.shape != (_STATE_SIZE,):
             raise RuntimeError(
                 f"Expected a CPUGeneratorImplState of size {_STATE_SIZE} but found the input RNG state size to be {array.size}"
@@ -345,128 +346,6 @@ class Generator:
         return _rebuild, (self.get_state()._array.tobytes(),)
 
 
-class DeviceGenerator(Generator):
-    """Source of random numbers on a GPU, which Generator("cuda") makes: a seed, and an offset that counts the words in use.
-
-    The GPU makes the numbers, by the generator Philox (backends/philox.py), without waiting. Equal seeds and offsets give equal
-    numbers on each GPU. They are neither those of a seed on the CPU nor torch's. A state has torch's format for GPUs: 16 bytes, the
-    seed and the offset."""
-
-    __slots__ = ("_offset",)
-
-    def __init__(self, device: Any = None) -> None:
-        where = _device(device)
-        backend = backend_for("cuda")
-        index = backend.current_device() if where.index is None else where.index
-        if index >= backend.device_count():
-            raise errors.DeviceError("CUDA error: invalid device ordinal")
-        super().__init__()
-        self.device = _device("cuda", index)
-        self._offset = 0
-
-    @property
-    def numpy(self) -> Any:
-        """Raises RuntimeError: NumPy has no generator on a GPU."""
-        raise errors.DeviceError(f"a generator on {self.device} has no generator of NumPy. Hint: use wengert.Generator().numpy")
-
-    def _restart(self, seed: int) -> None:
-        with self._lock:
-            self._seed, self._offset = seed, 0
-
-    def position(self) -> Any:
-        return self._seed, self._offset
-
-    def get_offset(self) -> int:
-        return self._offset
-
-    def set_offset(self, offset: int) -> Generator:
-        if offset % _BLOCK_WORDS:
-            raise RuntimeError("offset must be a multiple of 4")
-        with self._lock:
-            self._seed_or_entropy()
-            self._offset = offset & _MASK_64
-        return self
-
-    def get_state(self) -> Any:
-        """Return the seed and the offset, in torch's format: a uint8 tensor of 16 elements, in main memory."""
-        import numpy
-
-        with self._lock:
-            return wrap(numpy.array([self._seed_or_entropy(), self._offset], "<u8").view(numpy.uint8))
-
-    def set_state(self, new_state: Any) -> Generator:
-        """Restore a state that get_state returned, and return self. Raises TypeError or RuntimeError for anything else."""
-        import numpy
-
-        array = _bytes_of(new_state)
-        if array.shape not in ((8,), (16,)):
-            raise RuntimeError("RNG state is wrong size")
-        seed, offset = [*numpy.frombuffer(array.tobytes(), "<u8").tolist(), 0][:2]
-        with self._lock:
-            self._seed, self._offset = seed, offset
-        return self
-
-    def _take(self, blocks: int) -> tuple[int, int]:
-        """Return the seed and the number of the first of some blocks, which nothing else uses from now on."""
-        with self._lock:
-            first = self._offset // _BLOCK_WORDS
-            self._offset = self._offset + _BLOCK_WORDS * blocks & _MASK_64
-            return self._seed_or_entropy(), first
-
-    def _draw(self, kind: str, shape: tuple[int, ...], dtype: Any) -> Any:
-        backend = backend_for("cuda")
-        seed, first = self._take(-(-math.prod(shape) * dtype.itemsize // (4 * _BLOCK_WORDS)))
-        with backend.current(self.device.index):
-            return backend.draw(kind, dtype, shape, seed, first)
-
-    def words(self, n: int) -> Any:
-        """Draw n long words, as uint64."""
-        return self.integers((n,), 1 << 64)
-
-    def uniform(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        return self._draw("uniform", shape, dtype)
-
-    def uniform_like(self, array: Any) -> Any:
-        """Draw a float32 number from [0, 1) for each element of an array."""
-        from numpy import dtype
-
-        return self.uniform(array.shape, dtype("float32"))
-
-    def integers(self, shape: tuple[int, ...], size: int, is_long: bool | None = None) -> Any:
-        """Draw integers from [0, size), 1 <= size <= 2**64, as uint64."""
-        from numpy import dtype
-
-        words = self._draw("uniform", shape, dtype("uint64"))
-        if size <= _MASK_64:
-            words %= words.dtype.type(size)
-        return words
-
-    def normal(self, shape: tuple[int, ...], dtype: Any, in_groups: bool = True) -> Any:
-        """Draw normal numbers of mean 0 and variance 1 in a floating dtype. Each part of complex numbers has variance 1/2."""
-        import numpy
-
-        if dtype.kind == "c":
-            part = numpy.dtype(dtype.type(0).real)
-            return (self.normal((*shape, 2), part) * part.type(math.sqrt(0.5))).view(dtype).reshape(shape)
-        if dtype.itemsize == 2:
-            return self.normal(shape, numpy.dtype("float32")).astype(dtype)
-        return self._draw("normal", shape, dtype)
-
-    def by_rejection(self, kind: int, a: Any, b: Any) -> Any:
-        seed, first = self._take(1 + (a.size >> 32))
-        return backend_for("cuda").draw_rejecting(kind, a, b, seed, first)
-
-    def permutation(self, n: int) -> Any:
-        """Draw a permutation of 0, ..., n - 1, as int64: the order of n random words."""
-        return self.words(n).argsort()
-
-    def __setstate__(self, state: Any) -> None:
-        raise TypeError("a generator of a GPU takes no state of a pickle")
-
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _rebuild_on, (str(self.device), self.get_state()._array.tobytes())
-
-
 def _transform_groups(u: Any) -> None:
     """Replace uniform numbers by normal ones, in groups of 16, by Box and Muller's transform of the halves of a group."""
     import numpy
@@ -496,7 +375,7 @@ def _checked_seed(seed: Any) -> int:
     return seed & _MASK_64
 
 
-def _bytes_of(state: Any) -> Any:
+def bytes_of(state: Any) -> Any:
     """Return the array of a state. Raises TypeError or RuntimeError for anything but a uint8 tensor in main memory."""
     if not isinstance(state, TensorBase):
         raise errors.wrong_argument_type("set_state", "new_state", 0, type(state))
@@ -507,10 +386,10 @@ def _bytes_of(state: Any) -> Any:
 
 
 def _rebuild(state: bytes) -> Generator:
-    return _rebuild_on("cpu", state)
+    return rebuild_on("cpu", state)
 
 
-def _rebuild_on(where: str, state: bytes) -> Generator:
+def rebuild_on(where: str, state: bytes) -> Generator:
     import numpy
 
     return Generator(where).set_state(wrap(numpy.frombuffer(state, numpy.uint8)))

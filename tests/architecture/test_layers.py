@@ -21,7 +21,7 @@ LAYERS = [
     {"_finder", "_forks", "_shim", "_utils", "errors", "return_types", "sizes"},
     {"backends", "devices", "dtypes", "kernels", "layouts", "threads"},
     {"core", "printing"},
-    {"generator", "storage"},
+    {"device_generator", "generator", "storage"},
     {"ops"},
     {"array_functions", "conversions"},
     {"array_protocol"},

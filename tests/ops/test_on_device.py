@@ -20,6 +20,7 @@ from wengert import generator
 from wengert.autograd import forward_ad, grad
 from wengert.backends import selection
 from wengert.core.tensor import TensorBase, wrap
+from wengert.device_generator import DeviceGenerator
 from wengert.ops.host import HOST_OPERATIONS
 from wengert.ops.registry import OPS, Operation
 
@@ -44,7 +45,7 @@ def moved(case: Case) -> Case:
     return result
 
 
-class _NumbersOfTheCPU(generator.DeviceGenerator):
+class _NumbersOfTheCPU(DeviceGenerator):
     """A generator of a device whose numbers are drawn by the CPU's, so that results can be compared."""
 
     def __getattribute__(self, name: str) -> Any:

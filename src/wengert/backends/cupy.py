@@ -40,6 +40,7 @@ def start() -> None:
         raise errors.DeviceError(f"no backend for device cuda: there is no GPU. {hint}")
     import_late("cupyx").seterr(linalg="raise")
     _cp, ndarray = found, found.ndarray
+    take_over_allocation()
 
 
 def __getattr__(attribute: str) -> Any:
@@ -185,6 +186,82 @@ def memory_used(index: int) -> tuple[int, int]:
     with _cp.cuda.Device(index):
         pool = _cp.get_default_memory_pool()
         return int(pool.used_bytes()), int(pool.total_bytes())
+
+
+_peaks: dict[int, tuple[int, int]] | None = None  # by GPU, the most bytes of arrays and of the pool; None while nobody asks
+
+
+def take_over_allocation() -> None:
+    """Let CuPy's allocator, or the program's own, raise torch's error where memory runs out, and count peaks if somebody asks."""
+    allocator = _cp.cuda.get_allocator()
+
+    def allocate(size: int) -> Any:
+        try:
+            found = allocator(size)
+        except MemoryError:
+            raise _out_of_memory(size) from None
+        if _peaks is not None:
+            _note_peak(current_device())
+        return found
+
+    _cp.cuda.set_allocator(allocate)
+
+
+def _out_of_memory(size: int) -> errors.OutOfMemoryError:
+    index = current_device()
+    free, total = memory_info(index)
+    return errors.OutOfMemoryError(
+        f"CUDA out of memory. Tried to allocate {size / 2**20:.2f} MiB. GPU {index} has a total capacity of {total / 2**30:.2f} GiB"
+        f" of which {free / 2**30:.2f} GiB is free. Hint: free tensors, take smaller batches, or call wengert.cuda.empty_cache()."
+    )
+
+
+def _note_peak(index: int) -> tuple[int, int]:
+    assert _peaks is not None
+    (used, held), (most_used, most_held) = memory_used(index), _peaks.get(index, (0, 0))
+    _peaks[index] = max(used, most_used), max(held, most_held)
+    return _peaks[index]
+
+
+def memory_peaks(index: int) -> tuple[int, int]:
+    """Return the most bytes of arrays, and the most that the pool held, of a GPU since the count began or was reset."""
+    global _peaks
+    _peaks = {} if _peaks is None else _peaks
+    return _note_peak(index)
+
+
+def reset_memory_peaks(index: int) -> None:
+    """Count the peaks of a GPU from now on."""
+    memory_peaks(index)
+    assert _peaks is not None
+    _peaks[index] = memory_used(index)
+
+
+def memory_limit(index: int) -> int:
+    """Return the most bytes that arrays of a GPU may use, 0 for no limit."""
+    with _cp.cuda.Device(index):
+        return int(_cp.get_default_memory_pool().get_limit())
+
+
+def set_memory_limit(index: int, size: int) -> None:
+    """Set the most bytes that arrays of a GPU may use."""
+    with _cp.cuda.Device(index):
+        _cp.get_default_memory_pool().set_limit(size=size)
+
+
+def can_access_peer(index: int, peer: int) -> bool:
+    """Whether a GPU reads the memory of another one."""
+    return bool(_cp.cuda.runtime.deviceCanAccessPeer(index, peer))
+
+
+def blas_handle() -> int:
+    """Return the address of the handle of cuBLAS for the current GPU."""
+    return int(_cp.cuda.get_cublas_handle())
+
+
+def nvtx() -> Any:
+    """Return the module with NVTX's functions: RangePush, RangePop, RangeStart, RangeEnd, Mark."""
+    return _cp.cuda.nvtx
 
 
 def memory_info(index: int) -> tuple[int, int]:

@@ -16,8 +16,45 @@ from typing import Any
 
 from wengert._forks import import_late as _import_late
 from wengert.backends import selection as _selection
-from wengert.cuda import streams as streams
+from wengert.cuda import memory as memory, random as random, streams as streams
 from wengert.cuda._devices import backend as _backend, index_of as _index
+from wengert.cuda.memory import (
+    device_memory_used as device_memory_used,
+    empty_cache as empty_cache,
+    get_allocator_backend as get_allocator_backend,
+    get_per_process_memory_fraction as get_per_process_memory_fraction,
+    max_memory_allocated as max_memory_allocated,
+    max_memory_cached as max_memory_cached,
+    max_memory_reserved as max_memory_reserved,
+    mem_get_info as mem_get_info,
+    memory_allocated as memory_allocated,
+    memory_cached as memory_cached,
+    memory_reserved as memory_reserved,
+    memory_stats as memory_stats,
+    memory_stats_as_nested_dict as memory_stats_as_nested_dict,
+    memory_summary as memory_summary,
+    reset_accumulated_memory_stats as reset_accumulated_memory_stats,
+    reset_max_memory_allocated as reset_max_memory_allocated,
+    reset_max_memory_cached as reset_max_memory_cached,
+    reset_peak_memory_stats as reset_peak_memory_stats,
+    set_per_process_memory_fraction as set_per_process_memory_fraction,
+)
+from wengert.cuda.properties import (
+    get_device_capability as get_device_capability,
+    get_device_name as get_device_name,
+    get_device_properties as get_device_properties,
+)
+from wengert.cuda.random import (
+    get_rng_state as get_rng_state,
+    get_rng_state_all as get_rng_state_all,
+    initial_seed as initial_seed,
+    manual_seed as manual_seed,
+    manual_seed_all as manual_seed_all,
+    seed as seed,
+    seed_all as seed_all,
+    set_rng_state as set_rng_state,
+    set_rng_state_all as set_rng_state_all,
+)
 from wengert.cuda.streams import (
     Event as Event,
     ExternalStream as ExternalStream,
@@ -29,14 +66,19 @@ from wengert.cuda.streams import (
     set_stream as set_stream,
 )
 from wengert.dtypes import DTYPES
+from wengert.errors import OutOfMemoryError as OutOfMemoryError
 
 __all__ = [
-    "Event", "ExternalStream", "Stream", "StreamContext", "amp", "current_device", "current_stream", "default_generators",
-    "default_stream", "device", "device_count", "empty_cache", "get_arch_list", "get_device_capability", "get_device_name",
-    "get_device_properties", "get_rng_state", "get_rng_state_all", "init", "initial_seed", "ipc_collect", "is_available",
-    "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved",
-    "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "reset_max_memory_allocated",
-    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "set_rng_state_all", "set_stream",
+    "Event", "ExternalStream", "OutOfMemoryError", "Stream", "StreamContext", "amp", "can_device_access_peer",
+    "current_blas_handle", "current_device", "current_stream", "default_generators", "default_stream", "device", "device_count",
+    "device_memory_used", "device_of", "empty_cache", "get_allocator_backend", "get_arch_list", "get_device_capability",
+    "get_device_name", "get_device_properties", "get_gencode_flags", "get_per_process_memory_fraction", "get_rng_state",
+    "get_rng_state_all", "init", "initial_seed", "ipc_collect", "is_available", "is_bf16_supported",
+    "is_current_stream_capturing", "is_initialized", "is_tf32_supported", "manual_seed", "manual_seed_all",
+    "max_memory_allocated", "max_memory_cached", "max_memory_reserved", "mem_get_info", "memory", "memory_allocated",
+    "memory_cached", "memory_reserved", "memory_stats", "memory_stats_as_nested_dict", "memory_summary", "nvtx", "random",
+    "reset_accumulated_memory_stats", "reset_max_memory_allocated", "reset_max_memory_cached", "reset_peak_memory_stats",
+    "seed", "seed_all", "set_device", "set_per_process_memory_fraction", "set_rng_state", "set_rng_state_all", "set_stream",
     "stream", "streams", "synchronize",
 ]  # fmt: skip
 
@@ -97,104 +139,8 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
     return including_emulation or get_device_capability()[0] >= 8
 
 
-def _generator(device: Any) -> Any:
-    """Return the default generator of a GPU. Raises AssertionError if there is none."""
-    return _import_late("wengert.generator").default_generator_of(f"cuda:{_index(device)}")
-
-
-def manual_seed(seed: int) -> None:
-    """Seed the random numbers of the current GPU. Do nothing if there is none."""
-    if is_available():
-        _generator(None).manual_seed(seed)
-
-
-def manual_seed_all(seed: int) -> None:
-    """Seed the random numbers of all GPUs. Do nothing if there is none."""
-    _import_late("wengert.generator").seed_devices(seed)
-
-
-def initial_seed() -> int:
-    """Return the seed of the random numbers of the current GPU. Raises AssertionError if there is none."""
-    found: int = _generator(None).initial_seed()
-    return found
-
-
-def seed() -> None:
-    """Seed the random numbers of the current GPU at random. Do nothing if there is none."""
-    if is_available():
-        _generator(None).seed()
-
-
-def seed_all() -> None:
-    """Seed the random numbers of all GPUs with one random seed. Do nothing if there is none."""
-    if is_available():
-        manual_seed_all(_generator(0).seed())
-
-
-def get_rng_state(device: Any = "cuda") -> Any:
-    """Return the state of the random numbers of a GPU, a uint8 tensor of 16 elements in main memory: the seed and an offset."""
-    return _generator(device).get_state()
-
-
-def get_rng_state_all() -> list[Any]:
-    """Return the state of the random numbers of each GPU."""
-    return [get_rng_state(i) for i in range(device_count())]
-
-
-def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
-    """Restore a state that get_rng_state returned. Raises RuntimeError for a tensor that is no state."""
-    _generator(device).set_state(new_state)
-
-
-def set_rng_state_all(new_states: Any) -> None:
-    """Restore the state of each GPU."""
-    for i, state in enumerate(new_states):
-        set_rng_state(state, i)
-
-
-def memory_allocated(device: Any = None) -> int:
-    """Return the bytes of arrays on a GPU, 0 if there is none."""
-    return _backend().memory_used(_index(device))[0] if is_available() else 0
-
-
-def memory_reserved(device: Any = None) -> int:
-    """Return the bytes that the pool of a GPU's memory holds, 0 if there is none."""
-    return _backend().memory_used(_index(device))[1] if is_available() else 0
-
-
-# CuPy keeps no peaks: these give what is used now.
-max_memory_allocated, max_memory_reserved = memory_allocated, memory_reserved
-
-
-def memory_stats(device: Any = None) -> dict[str, Any]:
-    """Return the bytes in use and in the pool of a GPU, an empty dict if there is none."""
-    if not is_available():
-        return {}
-    used, held = _backend().memory_used(_index(device))
-    return {"allocated_bytes.all.current": used, "reserved_bytes.all.current": held}
-
-
-def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """Return the free and all bytes of a GPU. Raises AssertionError if there is none."""
-    free, total = _backend().memory_info(_index(device))
-    return int(free), int(total)
-
-
-def empty_cache() -> None:
-    """Give memory that the pool holds and no array uses back to the GPU."""
-    if is_available():
-        _backend().empty_cache()
-
-
 def ipc_collect() -> None:
     """Do nothing: no memory of a GPU is shared."""
-
-
-def reset_peak_memory_stats(device: Any = None) -> None:
-    """Do nothing: there are no peaks."""
-
-
-reset_max_memory_allocated = reset_peak_memory_stats
 
 
 def get_arch_list() -> list[str]:
@@ -202,28 +148,41 @@ def get_arch_list() -> list[str]:
     return []
 
 
-def get_device_properties(device: Any = None) -> Any:
-    """Return CuPy's dict of the properties of a GPU. Raises AssertionError if there is none."""
-    return _backend().properties(_index(device))
+def get_gencode_flags() -> str:
+    """Return the compiler's options for the GPUs that the package is built for: none."""
+    return ""
 
 
-def get_device_name(device: Any = None) -> str:
-    """Return the name of a GPU. Raises AssertionError if there is none."""
-    name = get_device_properties(device)["name"]
-    return name.decode() if isinstance(name, bytes) else str(name)
+def is_tf32_supported() -> bool:
+    """Whether the current GPU multiplies in TF32; False without a GPU."""
+    return is_available() and get_device_capability()[0] >= 8
 
 
-def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """Return the compute capability of a GPU, (9, 0) for an H100. Raises AssertionError if there is none."""
-    found = get_device_properties(device)
-    return int(found["major"]), int(found["minor"])
+def can_device_access_peer(device: Any, peer_device: Any) -> bool:
+    """Whether a GPU reads the memory of another one. Raises AssertionError if there is none."""
+    return bool(_backend().can_access_peer(_index(device), _index(peer_device)))
+
+
+def device_of(obj: Any) -> Any:
+    """Return a context in which the GPU of a tensor is the current one. It does nothing for a tensor on the CPU."""
+    return device(obj.get_device() if obj.is_cuda else -1)
+
+
+def current_blas_handle() -> int:
+    """Return the address of the handle of cuBLAS. Raises AssertionError if there is no GPU."""
+    return int(_backend().blas_handle())
+
+
+def is_current_stream_capturing() -> bool:
+    """Whether the current queue of work is recorded as a graph: False, because there are no CUDA graphs here."""
+    return False
 
 
 def __getattr__(name: str) -> Any:
-    if name == "amp":
-        return _import_late("wengert.cuda.amp")
+    if name in ("amp", "nvtx"):
+        return _import_late(f"wengert.cuda.{name}")
     if name == "default_generators":
-        return tuple([_generator(i) for i in range(device_count())])
+        return random.default_generators()
     for d in DTYPES:
         if name == f"{d.scalar_name}Tensor":
             found = globals()[name] = _import_late("wengert.ops.create").typed_class(d, "cuda")

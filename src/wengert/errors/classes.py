@@ -34,6 +34,7 @@ __all__ = [
     "NoGraphError",
     "NotDifferentiableError",
     "OptionError",
+    "OutOfMemoryError",
     "ProfilerError",
     "ProfilerKeyError",
     "PromotionError",
@@ -429,6 +430,13 @@ class DistNetworkError(DistError):
 
 class DeviceError(WengertError, RuntimeError):
     """There is no such device, or tensors are on different ones."""
+
+
+class OutOfMemoryError(WengertError, RuntimeError):
+    """The memory of a GPU does not hold a new array.
+
+    Fix: free tensors, take smaller batches, or give the pool's memory back by wengert.cuda.empty_cache().
+    """
 
 
 class ThreadsError(WengertError, RuntimeError):
