@@ -553,7 +553,8 @@ def copyto(target: Array, value: Any, **kwargs: Any) -> None:
 
 
 def cast(x: Array, dtype: Any) -> Array:
-    found = Array(numpy_backend.cast(x.data_, dtype), x.index)
+    with np.errstate(all="ignore"):
+        found = Array(numpy_backend.cast(x.data_, dtype), x.index)
     _launch("cast", [x], [found])
     return found
 

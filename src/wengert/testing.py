@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert import dtypes
-from wengert.backends.selection import to_host
+from wengert.backends.selection import device_name, to_host
 from wengert.core.tensor import TensorBase, is_differentiable, wrap
 from wengert.generator import default_generator
 
@@ -30,6 +30,7 @@ def assert_close(
     rtol: float | None = None,
     atol: float | None = None,
     equal_nan: bool = False,
+    check_device: bool = True,
     check_dtype: bool = True,
     msg: str | None = None,
 ) -> None:
@@ -37,22 +38,29 @@ def assert_close(
 
     actual, expected: tensors, arrays or numbers of equal shape; or sequences or mappings of these, compared item by item.
     rtol, atol: both or neither; by default they depend on the dtype (1.3e-6 and 1e-5 for float32, 1e-7 for float64, 0 for
-    integers). equal_nan: whether NaN equals NaN. check_dtype: whether the dtypes must be equal. msg: replaces the
-    message.
+    integers). equal_nan: whether NaN equals NaN. check_device, check_dtype: whether the devices of tensors, and the dtypes, must be
+    equal. msg: replaces the message.
 
     >>> import wengert
     >>> wengert.testing.assert_close(wengert.tensor([1.0, 2.0]), wengert.tensor([1.0, 2.0 + 1e-6]))
     """
     if (rtol is None) != (atol is None):
         raise ValueError("rtol and atol must both be specified or both be unspecified")
-    problem = _difference(actual, expected, (rtol, atol), equal_nan, check_dtype, "")
+    problem = _difference(actual, expected, _Checks((rtol, atol), equal_nan, check_device, check_dtype), "")
     if problem is not None:
         raise AssertionError(msg if msg is not None else problem)
 
 
-def _difference(
-    actual: Any, expected: Any, tolerance: tuple[Any, Any], equal_nan: bool, check_dtype: bool, where: str
-) -> str | None:
+class _Checks(NamedTuple):
+    """What assert_close compares, and how closely."""
+
+    tolerance: tuple[Any, Any]
+    equal_nan: bool
+    device: bool
+    dtype: bool
+
+
+def _difference(actual: Any, expected: Any, checks: _Checks, where: str) -> str | None:
     """Return a message that describes the difference, or None if actual and expected are close."""
     if isinstance(expected, Mapping):
         if not isinstance(actual, Mapping) or actual.keys() != expected.keys():
@@ -63,9 +71,13 @@ def _difference(
             return f"The lengths of the sequences do not match{where}."
         pairs = [(a, e, f"[{i}]") for i, (a, e) in enumerate(zip(actual, expected, strict=True))]
     else:
-        return _array_difference(_as_array(actual), _as_array(expected), tolerance, equal_nan, check_dtype, where)
+        a, e = _as_array(actual), _as_array(expected)
+        devices = [device_name(x._array) for x in (actual, expected) if isinstance(x, TensorBase)]
+        if checks.device and a.shape == e.shape and len(set(devices)) == 2:
+            return f"The values for attribute 'device' do not match{where}: {devices[0]} != {devices[1]}."
+        return _array_difference(a, e, checks, where)
     for a, e, item in pairs:
-        problem = _difference(a, e, tolerance, equal_nan, check_dtype, f"{where} at item {item}")
+        problem = _difference(a, e, checks, f"{where} at item {item}")
         if problem is not None:
             return problem
     return None
@@ -75,18 +87,16 @@ def _as_array(x: Any) -> np.ndarray:
     return to_host(x._array) if isinstance(x, TensorBase) else np.asarray(x)
 
 
-def _array_difference(
-    actual: np.ndarray, expected: np.ndarray, tolerance: tuple[Any, Any], equal_nan: bool, check_dtype: bool, where: str
-) -> str | None:
+def _array_difference(actual: np.ndarray, expected: np.ndarray, checks: _Checks, where: str) -> str | None:
     if actual.shape != expected.shape:
         return (
             f"The values for attribute 'shape' do not match{where}: torch.Size({list(actual.shape)}) != "
             f"torch.Size({list(expected.shape)})."
         )
     types = dtypes.from_numpy_dtype(actual.dtype), dtypes.from_numpy_dtype(expected.dtype)
-    if check_dtype and types[0] != types[1]:
+    if checks.dtype and types[0] != types[1]:
         return f"The values for attribute 'dtype' do not match{where}: {types[0]} != {types[1]}."
-    rtol, atol = tolerance
+    rtol, atol = checks.tolerance
     if rtol is None:
         found = [_TOLERANCES.get(t.to_real().name if t.is_complex else t.name, (0.0, 0.0)) for t in types]
         rtol, atol = max(f[0] for f in found), max(f[1] for f in found)
@@ -95,7 +105,7 @@ def _array_difference(
     with np.errstate(all="ignore"):
         error = np.abs(a - e)
         close = (error <= atol + rtol * np.abs(e)) | (a == e)
-    if equal_nan:
+    if checks.equal_nan:
         close |= np.isnan(a) & np.isnan(e)
     if close.all():
         return None

@@ -14,6 +14,7 @@ import device_library
 import standin
 import wengert as torch
 from device_library import on_two_devices
+from wengert.backends import selection
 
 nn, F, optim = torch.nn, torch.nn.functional, torch.optim
 
@@ -334,3 +335,54 @@ def test_map_location_without_a_number_names_the_current_device():
     assert torch.serialization.validate_cuda_device("cuda:1") == 1
     with pytest.raises(TypeError, match="Found two parameters on different devices"):
         nn.utils.parameters_to_vector([torch.ones(1, device="cuda:0"), torch.ones(1, device="cuda:1")])
+
+
+def test_unpack_hooks_return_tensors_on_the_device_of_the_saved_ones():
+    x = torch.ones(2, device="cuda", requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.cpu(), lambda t: t.cuda()):
+        (x * x.exp()).sum().backward()
+    assert x.grad.is_cuda
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.cpu(), lambda t: t):
+        y = (x * x.exp()).sum()
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"):
+        y.backward()
+
+
+def test_lazy_modules_move_before_their_first_call():
+    model = nn.Sequential(nn.LazyLinear(4), nn.LazyBatchNorm1d()).cuda()
+    model(torch.randn(3, 5, device="cuda")).sum().backward()
+    assert model[0].weight.grad.is_cuda and model[1].running_mean.is_cuda
+
+
+def test_close_tensors_lie_on_one_device_unless_that_is_not_checked():
+    x = torch.ones(2, device="cuda")
+    torch.testing.assert_close([x, 1.0], [x.clone(), 1.0])
+    with pytest.raises(AssertionError, match="The values for attribute 'device' do not match: cuda:0 != cpu."):
+        torch.testing.assert_close(x, x.cpu())
+    torch.testing.assert_close(x, x.cpu(), check_device=False)
+    torch.testing.assert_close(x, np.ones(2, np.float32))
+
+
+@device_library.on_the_stand_in
+def test_without_cupy_each_way_to_ask_for_a_gpu_names_the_extra():
+    model = nn.Linear(2, 2)
+    file = io.BytesIO()
+    torch.save(torch.ones(1), file)
+    ways = [
+        lambda: torch.ones(1).cuda(0), lambda: torch.ones(1).to("cuda:1"), lambda: torch.ones(1, device="cuda"), model.cuda,
+        lambda: model.to("cuda"), lambda: nn.LSTM(2, 2, device="cuda"), lambda: torch.cuda.FloatTensor([1]),
+        lambda: torch.ones(1).type("torch.cuda.FloatTensor"), lambda: torch.set_default_device("cuda"), torch.cuda.current_device,
+        lambda: torch.cuda.set_device(0), torch.cuda.synchronize, torch.cuda.Stream, torch.cuda.Event, torch.cuda.get_device_name,
+        lambda: torch.ones(1).untyped_storage().cuda(), lambda: torch.device("cuda").__enter__(),
+    ]  # fmt: skip
+    standin.leave()
+    try:
+        for ask in ways:
+            with pytest.raises((RuntimeError, AssertionError, TypeError), match=r"pip install 'wengert\[cuda\]'"):
+                ask()
+        file.seek(0)
+        with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA device but torch.cuda.is_available\\(\\) is False"):
+            torch.load(file, map_location="cuda")
+    finally:
+        selection.use(standin)
+    assert model.weight.device == torch.get_default_device() == torch.device("cpu")

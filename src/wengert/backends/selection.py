@@ -82,6 +82,15 @@ def cuda_is_available() -> bool:
     return True
 
 
+def why_no_cuda() -> str:
+    """Return the message of the error that asking for a GPU raises, which says what to install. Empty if there is one."""
+    try:
+        backend_for("cuda")
+    except errors.DeviceError as error:
+        return str(error)
+    return ""
+
+
 def device_name(x: Any) -> str:
     """Return the name of an array's device: "cpu" or "cuda:0"."""
     backend = backend_of(x)

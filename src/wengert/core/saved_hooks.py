@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import errors
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, device_name, others
 from wengert.core.collector import count_attachment
 from wengert.core.modes import set_recording, state
 from wengert.core.node import Node, OpNode, Saved
@@ -29,10 +29,11 @@ class PackedTensor(Saved):
     ever free the two.
     """
 
-    __slots__ = ("dtype", "place", "unpack_hook", "value")
+    __slots__ = ("device", "dtype", "place", "unpack_hook", "value")
 
-    def __init__(self, place: SavedTensor, dtype: Any, value: Any, unpack_hook: Callable[[Any], Any]) -> None:
+    def __init__(self, place: SavedTensor, tensor: Any, dtype: Any, value: Any, unpack_hook: Callable[[Any], Any]) -> None:
         self.place = place
+        self.device = device_name(tensor._array)
         self.dtype = dtype  # that the node computes in, where it is not the tensor's own
         self.value = value
         self.unpack_hook = unpack_hook
@@ -65,8 +66,14 @@ class PackedTensor(Saved):
         return found
 
     def array(self, node: Node) -> Any:
-        """Return the unpacked array. Raise RuntimeError if it was written since."""
-        return unpack_array(self.unpack(node), node)
+        """Return the unpacked array. Raise RuntimeError if it was written since, or lies on another device than what was saved."""
+        found = unpack_array(self.unpack(node), node)
+        if others and device_name(found) != self.device:
+            raise errors.DeviceError(
+                f"Expected all tensors to be on the same device, but found at least two devices, {self.device} and "
+                f"{device_name(found)}! Hint: an unpack hook returns its tensor on the device of the one that was packed."
+            )
+        return found
 
     def tensor(self, node: Node) -> Any:
         """Return the unpacked value as a tensor at the original's place in the graph."""
@@ -125,9 +132,9 @@ def pack(
             "to perform in-place operations on the input to a pack hook. Hint: write into a clone() of it."
         )
     if value is tensor:
-        return PackedTensor(place, dtype, _ITSELF, unpack_hook)
+        return PackedTensor(place, tensor, dtype, _ITSELF, unpack_hook)
     place._data = None
-    return PackedTensor(place, dtype, value, unpack_hook)
+    return PackedTensor(place, tensor, dtype, value, unpack_hook)
 
 
 set_packer(pack_new)

@@ -12,7 +12,7 @@ from wengert.devices import device
 def backend() -> Any:
     """Return the backend of GPUs. Raises AssertionError, as torch without CUDA does, if there is none."""
     if not selection.cuda_is_available():
-        raise AssertionError("Torch not compiled with CUDA enabled")
+        raise AssertionError(f"Torch not compiled with CUDA enabled: {selection.why_no_cuda()}")
     return selection.backend_for("cuda")
 
 

@@ -25,7 +25,7 @@ class Stream:
 
     def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
         if not selection.cuda_is_available():
-            raise errors.DeviceError("torch.cuda.Stream requires CUDA support")
+            raise errors.DeviceError(f"torch.cuda.Stream requires CUDA support: {selection.why_no_cuda()}")
         number = index_of(None if isinstance(device, int) and device < 0 else device)
         with backend().current(number):
             self._set(backend().new_stream(priority), number)
@@ -112,7 +112,7 @@ class Event:
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
     ) -> None:
         if not selection.cuda_is_available():
-            raise errors.DeviceError("Tried to instantiate dummy base class Event")
+            raise errors.DeviceError(f"Tried to instantiate dummy base class Event: {selection.why_no_cuda()}")
         self._timing, self._blocking = bool(enable_timing), bool(blocking)
         self._event: Any = None
         self.device: Device | None = None

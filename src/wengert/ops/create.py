@@ -14,7 +14,17 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import backend_for, backend_of, cuda_is_available, device_name, is_array, move, new_on, to_host
+from wengert.backends.selection import (
+    backend_for,
+    backend_of,
+    cuda_is_available,
+    device_name,
+    is_array,
+    move,
+    new_on,
+    to_host,
+    why_no_cuda,
+)
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap, wrap_as
 from wengert.devices import device, legacy_type
@@ -595,7 +605,7 @@ class _TypedMeta(type):
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
         if cls.device_type != "cpu" and not cuda_is_available():
-            raise errors.DtypeError(f"type {cls.__module__}.{cls.__name__} not available: there is no GPU, or CuPy is missing.")
+            raise errors.DtypeError(f"type {cls.__module__}.{cls.__name__} not available: {why_no_cuda()}")
         return legacy_tensor(TensorBase, args, options, cls.dtype, cls.device_type)
 
     def __instancecheck__(cls, instance: Any) -> bool:

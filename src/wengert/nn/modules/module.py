@@ -43,7 +43,7 @@ from wengert.nn.modules._state import (
     _IncompatibleKeys as _IncompatibleKeys,
     _WrappedHook as _WrappedHook,
 )
-from wengert.nn.parameter import Buffer, Parameter
+from wengert.nn.parameter import Buffer, Parameter, is_lazy
 from wengert.ops import function as _function
 
 __all__ = [
@@ -471,7 +471,9 @@ class Module(StateMembers):
                     requires_grad = param.grad.requires_grad
                     param.grad = fn(param.grad).requires_grad_(requires_grad)
         for name, buffer in self._buffers.items():
-            if buffer is not None:
+            if is_lazy(buffer):
+                buffer.data = fn(buffer)
+            elif buffer is not None:
                 self._buffers[name] = fn(buffer)
         return self
 

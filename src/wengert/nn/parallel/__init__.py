@@ -17,7 +17,7 @@ class DataParallel(Module):
     """A module that calls another one, `module`, with its arguments on the device of the module's parameters.
 
     One GPU does all the work. torch divides the batch among the GPUs of device_ids; the results are the same, but for what batch
-    norm sees. device_ids, output_device and dim are accepted without effect. DistributedDataParallel uses several GPUs."""
+    norm sees. device_ids, output_device and dim are accepted without effect."""
 
     def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
         super().__init__()
