@@ -91,6 +91,8 @@ def _with_ones(s):
     return found if module is wengert else np.ascontiguousarray(found)
 
 
+ENVELOPED = np.array([0.4, -1.2, 0.9, 2.1, -0.3, 0.8, -1.7, 0.6, 1.1])
+
 SPECTRA = [
     *[_row("welch", _x(2, 20), nperseg=8, scaling=scaling, detrend=d) for scaling in ("density", "spectrum") for d in ("linear", False)],
     _row("welch", _x(17), fs=3.0, nperseg=5, noverlap=1, nfft=9),
@@ -113,6 +115,9 @@ SPECTRA = [
     _row("coherence", _x(30), _x(30), nperseg=8),
     *[_row("hilbert", _x(2, n)) for n in (5, 6)],
     _row("hilbert", _x(5), N=8),
+    *[("envelope", lambda f, x, b=b, r=r, n=n: f(x[..., :n], b, residual=r), (ENVELOPED,)) for n in (8, 9)
+      for b in ((1, None), (None, None), (2, 4), (0, 3)) for r in ("lowpass", "all", None)],
+    ("envelope", lambda f, z: f(z, (-2, 3), squared=True, residual="all", axis=0), (_x(6, 2) + 1j * _x(6, 2),)),
     *[_row("resample", _x(n, 2), args=(m,)) for n in (7, 8) for m in (4, 5, 7, 8, 12, 13)],
     _row("resample", _z(6), args=(9,)),
     *[_row("upfirdn", _x(5), _x(2, 7), up=up, down=down) for up, down in ((1, 1), (3, 1), (1, 2), (3, 2))],

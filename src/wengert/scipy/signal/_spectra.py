@@ -15,7 +15,7 @@ from wengert.scipy._frame import operands
 from wengert.scipy.signal._filters import detrend as remove_trend, lfilter, sosfilt, sosfiltfilt
 
 __all__ = [
-    "coherence", "csd", "decimate", "hilbert", "periodogram", "resample", "resample_poly", "upfirdn", "welch",
+    "coherence", "csd", "decimate", "envelope", "hilbert", "periodogram", "resample", "resample_poly", "upfirdn", "welch",
 ]  # fmt: skip
 
 theirs = import_late("scipy.signal")
@@ -229,3 +229,33 @@ def decimate(x, q, n=None, ftype="iir", axis=-1, zero_phase=True):
 
 def _every(x: Any, step: int, axis: int) -> Any:
     return x[(slice(None),) * axis + (slice(None, None, step),)]
+
+
+def envelope(z, bp_in=(1, None), *, squared=False, residual="lowpass", axis=-1):
+    """The amplitude of a signal in a band, and what is below the band, or outside of it, as scipy.signal.envelope.
+
+    Derivative: in z, by the Fourier transform; that of the amplitude is not finite where the amplitude is 0."""
+    (z,) = operands(z)
+    axis = checked_axis(axis, z.ndim)
+    n, is_real = z.shape[axis], not z.is_complex()
+    impulse = np.zeros(n, detached(z).dtype)
+    impulse[:1] = 1
+    filtered = theirs.envelope(impulse, bp_in, residual=residual)  # raises for a band that does not fit
+    first, last = [usual if k is None else k for k, usual in zip(bp_in, (-n // 2, (n + 1) // 2), strict=True)]
+    places = np.fft.fftfreq(n, 1 / n).round()
+    inside = (places >= first) & (places < last)
+    if is_real:
+        inside &= (places >= 0) | (2 * places == -n)
+    shape = [-1 if d == axis else 1 for d in range(z.ndim)]
+    spectrum = fft.fft(z, dim=axis)
+
+    def part(factors: Any) -> Any:
+        return fft.ifft(spectrum * w.as_tensor(factors).to(spectrum.dtype).reshape(shape), dim=axis)
+
+    band = part(np.where(is_real & (places > 0), 2.0, 1.0) * inside)
+    found = w.real(band) ** 2 + w.imag(band) ** 2
+    found = found if squared else w.sqrt(found)
+    if residual is None:
+        return found
+    rest = part(np.fft.fft(filtered[1]))  # the residual is linear in z: a filter with this impulse response
+    return w.stack([found, w.real(rest)] if is_real else [found.to(rest.dtype), rest])
