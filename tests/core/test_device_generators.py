@@ -116,6 +116,13 @@ def test_numbers_have_their_distributions():
     assert fits(torch.normal(on(n) + 3, 2.0), "norm", (3, 2))
     counts = torch.bincount(torch.multinomial(torch.tensor([1.0, 2.0, 0.0, 5.0], device="cuda"), n, True).cpu(), minlength=4)
     assert counts[2] == 0 and stats.chisquare(counts.numpy()[[0, 1, 3]], n * np.array([1, 2, 5]) / 8).pvalue > 1e-3
+    weights = torch.tensor([[1.0, 2.0, 0.0, 5.0], [3.0, 0.0, 1.0, 0.0], [0.0, 0.0, 1.0, 2.0]], device="cuda")
+    for rows in (torch.multinomial(weights, n, True), torch.stack([torch.multinomial(weights, 1)[:, 0] for _ in range(n // 5)], 1)):
+        for row, weight in zip(rows.cpu(), weights.cpu().double(), strict=True):
+            counts = torch.bincount(row, minlength=4).numpy()
+            expected = (weight / weight.sum() * counts.sum()).numpy()
+            assert (counts[expected == 0] == 0).all()
+            assert stats.chisquare(counts[expected > 0], expected[expected > 0]).pvalue > 1e-3
     counts = torch.bincount(torch.randint(0, 7, (n,), device="cuda").cpu())
     assert stats.chisquare(counts.numpy()).pvalue > 1e-3
     assert abs(F.dropout(on(n) + 1, 0.2).mean().item() - 1) < 0.03

@@ -263,17 +263,31 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         # The index is the place of a random fraction of the total among the cumulative sums. It is clipped to the last
         # index of positive weight, because the fraction may round up to the total.
         sums = rows.astype(np.float64).cumsum(axis=1)
-        points = source.uniform((len(rows), num_samples), np.dtype(np.float64)) * sums[:, -1:]
-        drawn = [xp.searchsorted(sums[i], points[i], side="right") for i in range(len(rows))]
+        fractions = source.uniform((len(rows), num_samples), np.dtype(np.float64))
         last = rows.shape[1] - 1 - (rows[:, ::-1] > 0).argmax(axis=1)
-        indices = xp.minimum(xp.stack(drawn).astype(np.int64) if drawn else xp.empty((0, num_samples), np.int64), last[:, None])
+        indices = xp.minimum(_places(xp, sums, fractions), last[:, None])
     else:
         # The order of exponential waiting times whose rates are the weights is a draw without replacement. torch draws a
         # single index in this way, too.
         with np.errstate(divide="ignore"):
             rates = rows / _draw_exponential(source, 1.0, rows.shape).astype(rows.dtype)
-        indices = (-sortable(rates)).argsort(axis=1, kind="stable")[:, :num_samples].astype(np.int64)
+        rates = sortable(rates)
+        order = rates.argmax(axis=1)[:, None] if num_samples == 1 else (-rates).argsort(axis=1, kind="stable")
+        indices = order[:, :num_samples].astype(np.int64)
     return _samples_of("multinomial", (input,), indices if weights.ndim == 2 else indices[0])
+
+
+def _places(xp: Any, sums: Any, fractions: Any) -> Any:
+    """Return where fractions of the totals lie among the cumulative sums of each row. sums: (n, k), fractions: (n, m)."""
+    n, k = sums.shape
+    if not isinstance(sums, np.ndarray):  # one search for all rows: row i takes the numbers from i to i + 1
+        starts = xp.arange(n)[:, None]
+        found = xp.searchsorted((sums / sums[:, -1:] + starts).ravel(), (fractions + starts).ravel(), side="right")
+        return found.reshape(fractions.shape) - starts * k
+    found = xp.empty(fractions.shape, np.int64)
+    for row, points, places in zip(sums, fractions * sums[:, -1:], found, strict=True):
+        places[:] = row.searchsorted(points, side="right")
+    return found
 
 
 def _check_weights(weights: Any, num_samples: int, replacement: bool) -> None:
