@@ -520,3 +520,40 @@ def test_a_function_whose_recordings_fail_runs_eagerly():
         results = [compiled(torch.ones(1)).item() for _ in range(8)]
     assert results == [2.0] * 8 and text.getvalue() == "fussy\n" * 8 and len(compiled.recordings) <= 3
     assert len(caught) == 1 and "fail where it does not: ValueError: not now" in str(caught[0].message)
+
+
+def test_arguments_of_print_may_be_any_expressions():
+    def fn(x):
+        y = x * 1
+        if (n := x.norm().item()) > 1:
+            y = x / n
+        total = y.sum().item()
+        print(f"{n=:.3f}", round(total, 2), str(total), math.floor(total), format(total, ">8.2f"), f"{x.sum()=}")
+        print(", ".join(f"{v.item():.2f}" for v in x), [v.item() for v in x], *x)
+        return y * 2
+
+    run_both(lambda: (fn, []))
+
+
+def test_versions_that_are_printed_are_those_of_eager_runs():
+    def make():
+        w = torch.zeros(3)
+
+        def fn(x):
+            w.add_(x)
+            print(w._version)
+            return x * 1
+
+        return fn, [w]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = []
+        for wrap in (lambda f: f, torch.compile):
+            fn, _ = make()
+            run = wrap(fn)
+            with contextlib.redirect_stdout(io.StringIO()) as text:
+                for _ in range(5):
+                    run(torch.ones(3))
+            found.append(text.getvalue())
+    assert found[0] == found[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cProfile
 import gc
 import sys
+import warnings
 import weakref
 
 import pytest
@@ -173,3 +174,29 @@ def test_layers_that_keep_arrays_are_recorded(layer):
         return found, {name: y.tolist() for name, y in module.state_dict().items()}
 
     assert run(lambda f: torch.compile(f, fullgraph=True, options={"exact": True})) == run(lambda f: f)
+
+
+def test_a_function_that_catches_the_error_of_an_operation_follows_it():
+    def fn(x):
+        try:
+            return torch.linalg.cholesky(x)
+        except RuntimeError:
+            return x * 0
+
+    compiled = torch.compile(fn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for sign in (-1, 1, 1, -1, -1, -1, 1, 1):
+            assert compiled(torch.eye(2) * sign).tolist() == fn(torch.eye(2) * sign).tolist()
+
+
+def test_shapes_that_follow_from_values_record_anew():
+    def fn(x):
+        y = x[x > 0]
+        return y.sort().values * 2, y.mean()
+
+    compiled = torch.compile(fn, fullgraph=True)
+    for i in range(6):
+        x = torch.tensor([1.0, -1.0, 2.0, 3.0]) - i % 3
+        assert [y.tolist() for y in compiled(x)] == [y.tolist() for y in fn(x)]
+    assert len(compiled.recordings) == 3

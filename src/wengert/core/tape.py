@@ -224,7 +224,11 @@ class Tape:
         except Refusal as refusal:
             self.refuse(refusal.reason)
             return function(*arguments)
-        result = function(*arguments)
+        try:
+            result = function(*arguments)
+        except BaseException:
+            self.refuse("an operation raises an error, and the function may go on, as it would not in each run")
+            raise
         try:
             self._add_call(result, function, arguments, *call)
         except Refusal as refusal:

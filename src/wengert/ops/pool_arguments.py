@@ -70,20 +70,25 @@ def _checked_windows(
     return Windows(size, kernel, tuple(count), steps, low, dilation)
 
 
-@of_arrays
 def window_divisors(windows: Windows, count_include_pad: bool, divisor_override: int | None) -> Any:
     """Divisor of the sum over each window: a number, or an array of shape windows.count."""
-    return _window_divisors(windows, count_include_pad, divisor_override)
-
-
-@lru_cache(maxsize=256)
-def _window_divisors(windows: Windows, count_include_pad: bool, divisor_override: int | None) -> Any:
     if divisor_override is not None:
         if divisor_override == 0:
             raise errors.ShapeError("divisor must be not zero")
         return divisor_override
     if not any(windows.padding) and all(r <= n for r, n in zip(windows.reach, windows.size, strict=True)):
         return windows.taps
+    return _sizes_of_windows(windows, count_include_pad)
+
+
+@of_arrays
+def _sizes_of_windows(windows: Windows, count_include_pad: bool) -> Any:
+    """Return the number of elements in each window."""
+    return _kept_sizes_of_windows(windows, count_include_pad)
+
+
+@lru_cache(maxsize=256)
+def _kept_sizes_of_windows(windows: Windows, count_include_pad: bool) -> Any:
     found: Any = 1
     for n, k, m, s, p in zip(windows.size, windows.kernel, windows.count, windows.stride, windows.padding, strict=True):
         first = np.arange(m) * s - p

@@ -46,7 +46,7 @@ class Mismatch(Exception):
 
 
 class Failure(Mismatch):
-    """An operation fails, or something that is to be put out. The function raises the error at its line, if it does so, too."""
+    """What is to be put out raises an error. The function raises it at its line, if it does so, too."""
 
 
 class OutsideIndex(Mismatch):
@@ -82,6 +82,7 @@ class Executable(Steps):
         self._were_none = [state.is_none for state in program.grads]
         self._backs_up = self._can_stop_after_writes()
         self._waiting: list[Callable[[], Any]] = []  # what a run puts out at its end
+        self._puts_out = False  # whether the arguments of that are computed now
         self._last_numbers: list[Any] = []  # the table of Python numbers, as the arithmetic of the program gives it
         self._draws = any((x.kind == form.HOST and x.function.draws) or may_draw(x) for x in self.instructions)
 
@@ -216,6 +217,7 @@ class Executable(Steps):
         state = default_generator.get_state() if self._draws else None
         self._is_writing = False
         self._waiting = []
+        self._puts_out = False
         grads: list[tuple[Any, Any]] = []
         quiet_enter()
         try:
@@ -230,7 +232,8 @@ class Executable(Steps):
             self._undo([update for update, _ in self.program.updates])
             undone = not self._is_writing or bool(saved)
             if isinstance(error, Exception) and not isinstance(error, Mismatch) and undone:
-                raise Failure("an operation fails") from error
+                kind = Failure if self._puts_out else Mismatch  # the function runs eagerly, and raises the error at its line
+                raise kind("an operation fails") from error
             if not undone:
                 count_writes(self._written, inputs, self._writes)
                 if isinstance(error, Mismatch):  # the function must not run again
@@ -275,7 +278,9 @@ class Executable(Steps):
             if kind == "kernels":
                 self._run_kernels(step[1], step[2], step[3])
             elif kind == form.OUT:
+                self._puts_out = True
                 self._waiting.append(step[1].captured([self.slots[i] for i in step[2]], self._last_numbers, inputs))
+                self._puts_out = False
             elif kind == "set_grad":
                 leaf, number = leaf_of(step[1], inputs), step[2]
                 grads.append((leaf, leaf._grad))

@@ -34,6 +34,9 @@ _CONSTANTS = (
 )  # fmt: skip
 
 
+_INNER = frozenset({"<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>"})  # codes that are part of a statement
+
+
 class _Argument:
     """The tensor with a number among the arguments of a call."""
 
@@ -110,7 +113,7 @@ class Outputs(Tape):
 
     def is_put_out(self, frame: FrameType | None) -> bool:
         """Whether a frame runs for a statement that puts something out. If one begins, it is recorded. Raises Refusal."""
-        while frame is not None and is_of_library(frame.f_globals.get("__name__", "")):
+        while frame is not None and (is_of_library(frame.f_globals.get("__name__", "")) or frame.f_code.co_name in _INNER):
             frame = frame.f_back
         if frame is None:
             return False

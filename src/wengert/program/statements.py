@@ -105,8 +105,12 @@ class _Ways:
             return True
         if isinstance(above, ast.IfExp):
             return node is above.test or self.are_of_operators(above)
+        if isinstance(above, ast.NamedExpr):
+            return self._are_of_variable(above.target) and self.are_of_operators(above)
         if isinstance(above, ast.keyword):
             above = self.parents[above]
+        if isinstance(above, ast.Call) and self._is_printed(above):
+            return True
         if isinstance(above, ast.Call):
             return self._takes_numbers(above) or (self._selects(above) and self.are_of_operators(above))
         if isinstance(above, ast.Assign) and len(above.targets) == 1 and isinstance(above.targets[0], ast.Name):
@@ -125,6 +129,16 @@ class _Ways:
             return self.frame.f_locals.get(x.id, self.namespace.get(x.id))
         return getattr(self._found(x.value), "__dict__", {}).get(x.attr) if isinstance(x, ast.Attribute) else None
 
+    def _is_printed(self, call: ast.AST) -> bool:
+        """Whether a call is part of the arguments of print(), which are computed again in each run."""
+        function = self.function_of(call)
+        while not isinstance(call, ast.stmt) and call is not function:
+            is_named = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "print"
+            if is_named and self._is_builtin(call.func):  # type: ignore[attr-defined]
+                return isinstance(self.parents[call], ast.Expr)
+            call = self.parents[call]
+        return False
+
     def _selects(self, call: ast.Call) -> bool:
         return isinstance(call.func, ast.Name) and call.func.id in _SELECTING and self._is_builtin(call.func)
 
@@ -133,7 +147,7 @@ class _Ways:
         function = call.func
         if isinstance(function, ast.Name):
             named = self.namespace.get(function.id)
-            return (function.id == "print" and self._is_builtin(function)) or (_is_own(named) and self._is_global(function))
+            return _is_own(named) and self._is_global(function)
         if not isinstance(function, ast.Attribute):
             return False
         if function.attr == "append":
@@ -254,7 +268,7 @@ def statement_at(frame: FrameType) -> Statement | None:
     source = _source_of(frame.f_code)
     node = None if source is None else _node_at(source, frame)
     while source is not None and node is not None and not isinstance(node, ast.stmt):
-        if isinstance(node, _FUNCTIONS):
+        if isinstance(node, ast.Lambda):
             return None
         node = source.parents[node]
     if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call) or any(map(_is_unusual, ast.walk(node))):
@@ -310,7 +324,7 @@ def _is_unusual(node: ast.AST) -> bool:
     if isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)):
         return True
     name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-    return name in ("super", "locals", "vars", "eval", "exec") or (name.startswith("__") and not name.endswith("__"))
+    return name in ("_version", "super", "locals", "vars", "eval", "exec") or (name.startswith("__") and not name.endswith("__"))
 
 
 def appends(function: Any) -> bool:
