@@ -5,7 +5,7 @@
 #   make test        install, and run what a user relies on, on the compiled core
 #   make test-all    the same and the exhaustive tests: every sample, dtype and program, torch's operator database
 #   make test-pure   what `make test` runs, on the uncompiled core
-#   make test-cuda   every operation's samples and the tests of devices on a GPU, with CuPy: pip install "cupy-cuda13x" first
+#   make test-cuda   every operation's samples and the tests of devices on a GPU, with CuPy, which it installs
 #   make test-fast   what `make test` runs, without its slow tests, for the minutes between two edits
 #   make check       lint, types, layers, generated files
 #   make bench       install, and print the benchmarks beside torch
@@ -63,8 +63,12 @@ test-all: $(stamps)/extra-test
 test-pure: $(stamps)/extra-test
 	WENGERT_PURE=1 $(run_tests) -m "not exhaustive"
 
-test-cuda: $(stamps)/extra-test
-	WENGERT_TEST_CUDA=1 $(run_tests) tests/ops/test_on_device.py tests/core/test_devices.py
+# Four processes: each holds a context of the GPU, and CuPy compiles a kernel for each function and dtype once.
+test-cuda: JOBS = 4
+test-cuda: $(stamps)/extra-test $(stamps)/extra-cuda
+	$(python) -c "import wengert; print((wengert.zeros(1, device='cuda') + 1).cpu(), 'on', wengert.cuda.get_device_name())"
+	WENGERT_TEST_CUDA=1 $(run_tests) -m "not exhaustive" tests/ops/test_on_device.py tests/ops/test_device_kernels.py tests/core/test_devices.py \
+		tests/core/test_device_generators.py tests/core/test_programs_on_devices.py tests/core/test_streams.py tests/amp/test_autocast_on_devices.py
 
 test-fast: $(stamps)/extra-test
 	$(run_tests) -m "not slow and not exhaustive"
@@ -81,8 +85,8 @@ check: $(stamps)/extra-dev
 bench: $(stamps)/extra-bench oracle
 	$(python) benchmarks/run.py $(ARGS)
 
-bench-cuda: $(stamps)/extra-bench
-	$(python) benchmarks/cuda.py $(ARGS)
+bench-cuda: $(stamps)/extra-bench $(stamps)/extra-cuda
+	$(python) benchmarks/gpu.py $(ARGS)
 
 bench-compiled: $(stamps)/extra-bench
 	$(python) -m pip install --quiet jax

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -40,12 +41,12 @@ def nvrtc() -> Any:
     return ctypes.CDLL(str(paths[0]))
 
 
-def compiled(text: str) -> bytes:
+def compiled(text: str, options: Sequence[str] = OPTIONS) -> bytes:
     """Return the machine code of a source for sm_90."""
     library, program, size = nvrtc(), ctypes.c_void_p(), ctypes.c_size_t()
     assert library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernels.cu", 0, None, None) == 0
-    options = [option.encode() for option in ("--gpu-architecture=sm_90", "-w", *OPTIONS)]
-    failed = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
+    given = [option.encode() for option in ("--gpu-architecture=sm_90", "-w", *options)]
+    failed = library.nvrtcCompileProgram(program, len(given), (ctypes.c_char_p * len(given))(*given))
     part = "ProgramLog" if failed else "CUBIN"
     getattr(library, f"nvrtcGet{part}Size")(program, ctypes.byref(size))
     content = ctypes.create_string_buffer(size.value)

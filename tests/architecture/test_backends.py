@@ -19,15 +19,14 @@ WITHOUT_ELEMENTS = {
 }  # fmt: skip
 
 # Other uses of NumPy in each file of wengert/ops. This list shrinks. The reasons: tables and index arithmetic that depend on sizes
-# alone are computed in main memory and copied (pad, resize, resampling, pool, windows, ctc, segments); random numbers are drawn there
-# (random); data of the user become NumPy's arrays first (create, nested); functions that host.py lists; tracing (fuse, program); what kernels are
-# compared with (device_kernels).
+# alone are computed in main memory and copied (pad, resize, resampling, pool, windows, ctc, segments); data of the user become
+# NumPy's arrays first (create, nested); functions that host.py lists; tracing (fuse, program); what kernels are compared with (device_kernels).
 USES = {
-    "arguments": 1, "attention": 3, "choice": 1, "create": 23, "ctc": 13, "device_kernels": 5, "eigen": 1, "einsum": 2, "faces": 2, "fft": 3,
-    "fuse": 16, "incomplete_beta": 4, "incomplete_gamma": 4, "index": 3, "indices": 1, "least_squares": 1,
+    "arguments": 1, "attention": 3, "choice": 1, "create": 22, "ctc": 13, "device_kernels": 5, "eigen": 1, "einsum": 2, "faces": 2, "fft": 3,
+    "fuse": 16, "index": 2, "indices": 1, "least_squares": 1,
     "linear_maps": 9, "matrices": 7, "matrix_equations": 5, "nested": 4, "older": 1, "pad": 5, "plain_special": 47,
-    "pool_arguments": 5, "program": 4, "queries": 1, "random": 26, "resampling": 28, "resize": 23, "scipy_ufuncs": 22,
-    "segments": 5, "signal_windows": 16, "statistics": 1, "stochastic": 1, "storages": 1, "strided": 8,
+    "pool_arguments": 5, "program": 4, "queries": 1, "random": 2, "resampling": 28, "resize": 23, "scipy_ufuncs": 22,
+    "segments": 5, "signal_windows": 16, "statistics": 1, "stochastic": 1, "strided": 8,
     "trigonometric_transforms": 1,
 }  # fmt: skip
 

@@ -210,7 +210,7 @@ def test_bad_options_are_refused(options, message):
 
 
 def test_benchmarks_of_a_gpu_say_that_there_is_none():
-    done = subprocess.run([sys.executable, str(FOLDER / "cuda.py")], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, str(FOLDER / "gpu.py")], capture_output=True, text=True, check=False)
     if wengert.cuda.is_available():
         pytest.skip("there is a GPU: make bench-cuda")
     assert done.returncode == 1 and "bench-cuda needs a GPU and CuPy, and found none" in done.stderr
@@ -219,8 +219,8 @@ def test_benchmarks_of_a_gpu_say_that_there_is_none():
 @pytest.mark.slow
 def test_cases_of_a_gpu_compute_there_what_they_compute_in_main_memory(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
-    cuda = pytest.importorskip("cuda")
-    cases = {title: prepare for title, prepare in cuda.CASES.items() if "1024" not in title and "10,000,000" not in title}
+    gpu = pytest.importorskip("gpu")
+    cases = {title: prepare for title, prepare in gpu.CASES.items() if "1024" not in title and "10,000,000" not in title}
     for title, prepare in cases.items():
         expected = prepare(wengert)()
         with standin.in_use(), wengert.device("cuda"):
