@@ -20,13 +20,12 @@ from wengert.core.tensor import TensorBase, wrap
 from wengert.devices import device
 from wengert.dtypes import dtype
 from wengert.program import form
-from wengert.program.form import Value
+from wengert.program.form import Value, replaced
 from wengert.program.numbers import is_stand_in, value_of
 from wengert.program.results import is_freed
 from wengert.program.statements import Statement, appends, is_at, is_in, statement_at
 from wengert.program.surroundings import Surroundings, is_of_library
 from wengert.sizes import Size
-from wengert.utils._pytree import tree_map
 
 _VALUES = (int, float, complex, str, type(None))
 _CONSTANTS = (
@@ -83,7 +82,7 @@ class Output:
             return numbers[x._place] if is_stand_in(x) else x.x
 
         with set_recording(self._records):
-            function, args, kwargs = self._statement.arguments(*[tree_map(given, x) for x in self._variables])
+            function, args, kwargs = self._statement.arguments(*[replaced(x, given) for x in self._variables])
             change = str if function is builtins.print else _copied
             args = tuple([change(x) for x in args])
         return lambda: self._statement.call(function, args, kwargs)
