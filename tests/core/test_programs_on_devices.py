@@ -252,7 +252,7 @@ MIXED = {
     "masked_fill": lambda h, d, i, j: d.masked_fill(h > 0, 1.0), "repeat": lambda h, d, i, j: d.repeat_interleave(i, 0),
     "embedding": lambda h, d, i, j: F.embedding(i, d), "cross_entropy": lambda h, d, i, j: F.cross_entropy(d, i),
     "mse_loss": lambda h, d, i, j: F.mse_loss(h, d), "bce": lambda h, d, i, j: F.binary_cross_entropy_with_logits(d, h),
-    "linear": lambda h, d, i, j: F.linear(d, d, h[0]), "conv": lambda h, d, i, j: F.conv1d(h[None], d[None]),
+    "linear": lambda h, d, i, j: F.linear(d, d, h[0]), "bilinear": lambda h, d, i, j: F.bilinear(h, d, d[None]),
     "batch_norm": lambda h, d, i, j: nn.BatchNorm1d(2)(d), "layer_norm": lambda h, d, i, j: nn.LayerNorm(2)(d),
     "attention": lambda h, d, i, j: F.scaled_dot_product_attention(d[None], d[None], h[None]),
     "grid": lambda h, d, i, j: F.grid_sample(d[None, None], h[None, None].expand(1, 2, 2, 2)),
@@ -386,3 +386,26 @@ def test_without_cupy_each_way_to_ask_for_a_gpu_names_the_extra():
     finally:
         selection.use(standin)
     assert model.weight.device == torch.get_default_device() == torch.device("cpu")
+
+
+def test_convolutions_name_the_types_that_differ():
+    x, w = torch.ones(1, 1, 2, 2), torch.ones(1, 1, 1, 1)
+    for found, weight, bias, types in (
+        (x, w.cuda(), None, r"Input type \(torch.FloatTensor\) and weight type \(torch.cuda.FloatTensor\)"),
+        (x.cuda(), w, None, r"Input type \(torch.cuda.FloatTensor\) and weight type \(torch.FloatTensor\)"),
+        (x.cuda(), w.cuda(), torch.ones(1), r"Input type \(torch.cuda.FloatTensor\) and bias type \(torch.FloatTensor\)"),
+    ):
+        for convolve in (F.conv2d, F.conv_transpose2d):
+            with pytest.raises(RuntimeError, match=types + " should be the same"):
+                convolve(found, weight, bias)
+
+
+def test_messages_name_the_types_of_a_device():
+    x = torch.ones(2, device="cuda", requires_grad=True)
+    y = x * 1
+    z = y**2
+    y.add_(1)
+    with pytest.raises(RuntimeError, match=re.escape("modified by an inplace operation: [torch.cuda.FloatTensor [2]]")):
+        z.sum().backward()
+    with pytest.raises(RuntimeError, match="but got torch.cuda.FloatTensor instead \\(while checking arguments for embedding\\)"):
+        F.embedding(x.detach(), torch.ones(3, 2, device="cuda"))

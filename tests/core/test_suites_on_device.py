@@ -34,6 +34,8 @@ AUTOGRAD = {
         test_checkpoint.py::test_random_numbers[False-False]
         test_checkpoint.py::test_random_numbers[False-True]
         test_function.py::test_an_input_returned_as_it_is
+        test_function.py::test_a_write_after_saving_is_noticed[input]
+        test_function.py::test_a_write_after_saving_is_noticed[output]
         test_profiler.py::test_making_tensors_is_measured
         test_profiler.py::test_bytes_count_results_that_are_not_views
         test_profiler.py::test_bytes_of_a_range_count_the_operations_inside
@@ -65,6 +67,10 @@ CORE = {
     """,
     MAIN_MEMORY: """
         test_engine.py::test_a_chain_needs_one_large_cotangent
+        test_errors.py::test_error[one of the variables needed fo]
+        test_saved.py::test_the_message_for_a_leaf_names_no_operation
+        test_saved.py::test_the_message_is_torchs_with_the_lines_added
+        test_saved.py::test_the_message_names_a_saved_output_by_its_own_node
         test_serialization.py::test_storages_go_where_map_location_says
         test_serialization.py::test_whole_modules_and_generators_need_trust
         test_views_inplace.py::test_a_view_shares_memory_and_version

@@ -98,10 +98,8 @@ def check_tensor(hook: Any, new: Any, old: Any) -> None:
 def type_of(tensor: Any) -> str:
     """The legacy name of a tensor's type, for messages: torch.FloatTensor. A device that is not the first one is added."""
     place = device_name(tensor._array)
-    kind, _, index = place.partition(":")
-    name = errors.tensor_type(tensor._array.dtype)
-    name = name if kind == "cpu" else name.replace("torch.", f"torch.{kind}.")
-    return f"{name} on {place}" if index not in ("", "0") else name
+    name = errors.tensor_type(tensor._array.dtype, place)
+    return name if place in ("cpu", "cuda:0") else f"{name} on {place}"
 
 
 def name_of(hook: Any) -> str:

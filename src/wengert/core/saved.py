@@ -19,6 +19,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
+from wengert.backends.selection import device_name
 from wengert._forks import in_child
 from wengert.core.modes import state
 from wengert.core.node import AccumulateGrad, Edge, Node, Saved, edge_at, keeps_stacks, locate
@@ -240,9 +241,10 @@ def modified_error(saved: SavedTensor, node: Node) -> Exception:
             "torch.autograd.set_detect_anomaly(True, check_nan=False)."
         )
     saved_at, written_at = locate(node._code, node._lasti), locate(counter.code, counter.lasti)
+    kind = errors.tensor_type(saved._data.dtype, device_name(saved._data))
     return errors.VersionError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{errors.tensor_type(saved._data.dtype)} {list(saved._data.shape)}]{origin} is at version {counter.value}; expected "
+        f"[{kind} {list(saved._data.shape)}]{origin} is at version {counter.value}; expected "
         f"version {saved._version} instead. Hint: {hint}\n"
         f"It was saved by {node.name()}{f' at {saved_at}' if saved_at else ''}."
         + (f"\nIt was last written at {written_at}." if written_at else "")

@@ -32,9 +32,10 @@ def scalar_name(dtype: object) -> str:
     return _SCALAR_NAMES.get(name, name)
 
 
-def tensor_type(dtype: object) -> str:
-    """Name of the tensors of a dtype: torch.FloatTensor."""
-    return f"torch.{scalar_name(dtype)}Tensor"
+def tensor_type(dtype: object, place: str = "cpu") -> str:
+    """Name of the tensors of a dtype on a device, "cpu" or "cuda:0": torch.FloatTensor, torch.cuda.FloatTensor."""
+    kind = place.partition(":")[0]
+    return f"torch.{'' if kind == 'cpu' else kind + '.'}{scalar_name(dtype)}Tensor"
 
 
 def type_name(x: type | str) -> str:

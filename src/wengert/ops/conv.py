@@ -14,6 +14,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from wengert import dtypes, errors
+from wengert.backends.selection import device_name, others
 from wengert.kernels import windows as kernels
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, bilinear, composite, linear
@@ -399,9 +400,19 @@ def _key(x: Any) -> _Key:
     return array.shape, array.dtype
 
 
+def _keys(x: Any, weight: Any, bias: Any) -> tuple[_Key, _Key, _Key | None]:
+    """Return shapes and dtypes of the operands. Raises RuntimeError if only some of them lie on a GPU."""
+    for other, name in ((weight, "weight"), (bias, "bias")) if others else ():
+        if other is not None and raw(other).dtype == raw(x).dtype:
+            types = [errors.tensor_type(raw(y).dtype, device_name(raw(y))) for y in (x, other)]
+            if types[0] != types[1]:
+                raise errors.DeviceError(f"Input type ({types[0]}) and {name} type ({types[1]}) should be the same")
+    return _key(x), _key(weight), None if bias is None else _key(bias)
+
+
 def _call_convolution(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
     """Call the convolution with torch's arguments. options: (stride, padding, dilation, groups)."""
-    arrays = _key(x), _key(weight), None if bias is None else _key(bias)
+    arrays = _keys(x, weight, bias)
     windows = _windows_of(op, dims, *arrays, *[as_cache_key(o) for o in options])
     if x.ndim == dims + 2:
         return F._convolution(x, weight, bias, windows=windows, groups=options[3])
@@ -410,7 +421,7 @@ def _call_convolution(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any
 
 def _call_transposed(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
     """Call the transposed convolution with torch's arguments. options: (stride, padding, output_padding, groups, dilation)."""
-    arrays = _key(x), _key(weight), None if bias is None else _key(bias)
+    arrays = _keys(x, weight, bias)
     windows = _transposed_windows_of(op, dims, *arrays, *[as_cache_key(o) for o in options])
     if x.ndim == dims + 2:
         return F._convolution_transposed(x, weight, bias, windows=windows, groups=options[3])

@@ -157,7 +157,7 @@ def _embedding(xp, x, weight, *, padding_idx, scale_grad_by_freq):
     if x.dtype.kind not in "iu":
         raise errors.UnsupportedDtypeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"{errors.tensor_type(x.dtype)} instead (while checking arguments for embedding)"
+            f"{errors.tensor_type(x.dtype, device_name(x))} instead (while checking arguments for embedding)"
         )
     found = places.take_along(weight, x.reshape(-1), 0, False) if weight.ndim == 2 else None
     if found is not None:
