@@ -13,7 +13,7 @@ from typing import Any
 
 from wengert import errors
 from wengert.core.modes import NO_GRAD, PROFILE, flags, observed, state
-from wengert.core.replay import fits
+from wengert.core.replay import fits, have_grads
 from wengert.core.saved import is_watched
 from wengert.core.stacks import user_level
 from wengert.core.tape import Refusal
@@ -108,6 +108,8 @@ class Recording:
 
     def run(self, tensors: list[Any], numbers: Sequence[Any]) -> list[Any]:
         """Return the leaves of the result. Raises Mismatch if the recording does not fit, or is running."""
+        if self._executable is None and not self._has_grads(tensors):  # before the program is planned
+            raise Mismatch("the gradient of a tensor")
         if not self._lock.acquire(blocking=False):  # another thread runs it, or it has called itself
             raise Mismatch("the recording is running")
         try:
@@ -118,6 +120,11 @@ class Recording:
             return self._in_runner.run(tensors, numbers)
         finally:
             self._lock.release()
+
+    def _has_grads(self, tensors: list[Any]) -> bool:
+        """Whether leaves have gradients, or none, as in the recorded run. The first step of a training loop finds none."""
+        grads = self.recorded.grads
+        return have_grads([state.leaf for state in grads], tensors, [state.is_none for state in grads])
 
     def improve(self, exact: bool) -> None:
         """Write the program as C, a little in each call, or use what a compiler has made. Without a compiler, the runner stays."""
