@@ -7,7 +7,8 @@
 
 "Recorded" is the recording run by the kernels. "C" is backend="c". "Auto" is backend="auto" when it has chosen between them.
 The ratios are of jax.jit's time and of eager's over that of "auto". Times of single first calls, with recording and compiling,
-stand apart. The clock counts the processor time of all threads of the process, so other programs disturb it little. On more than
+stand apart, with those of C compilers. Their ratios are of "recorded" over later eager calls, and of jax.jit over "recorded".
+The clock counts the processor time of all threads of the process, so other programs disturb it little. On more than
 one thread it is no measure of waiting: use --clock wall there, on an idle machine. Without jax, its columns are empty.
 
 XLA gets --threads by its flags (--xla_cpu_multi_thread_eigen, intra_op_parallelism_threads) and by the processors that the
@@ -17,6 +18,7 @@ process may use. BLAS and the kernels of wengert get them by their own settings.
 from __future__ import annotations
 
 import argparse
+import gc
 import math
 import os
 import re
@@ -39,7 +41,8 @@ except ImportError:
     jax = None
 
 HEAD = ("program", "eager", "recorded", "C", "auto", "jax.jit", "jax.jit / auto", "aim", "eager / auto", "aim")
-FIRST_HEAD = ("first call of", "eager", "recorded", "C", "jax.jit")
+FIRST_HEAD = ("first call of", "eager", "recorded", "C", "jax.jit", "recorded / eager call", "aim", "jax.jit / recorded", "aim")
+MOST_OF_EAGER, LEAST_OF_JAX = 20, 20  # targets of the ratios of first calls
 
 
 def main() -> None:
@@ -92,7 +95,7 @@ def run_pairs(pairs: list[Pair], clock: Any, rounds: int) -> tuple[list[Any], li
     print_row(HEAD)
     rows, firsts, ratios = [], [], []
     for pair in pairs:
-        programs, first = prepare(pair)
+        programs, first = prepare(pair, clock)
         times = {name: min(found) for name, found in time_rounds(programs, rounds, True, clock=clock).items()}
         over_eager = times["eager"] / times["auto"]
         over_jax = times.get("jax", math.nan) / times["auto"]
@@ -100,7 +103,9 @@ def run_pairs(pairs: list[Pair], clock: Any, rounds: int) -> tuple[list[Any], li
         rows.append((pair.title, *cells, formatted_ratio(over_jax), f"{pair.over_jax}", f"{over_eager:.1f}", f"{pair.over_eager}"))
         print_row(rows[-1])
         ratios.append((over_jax, over_eager))
-        firsts.append((pair.title, *[formatted(first.get(name)) for name in ("eager", "recorded", "c", "jax")]))
+        cells = [formatted(first.get(name)) for name in ("eager", "recorded", "c", "jax")]
+        of_eager, of_jax = first["recorded"] / times["eager"], first.get("jax", math.nan) / first["recorded"]
+        firsts.append((pair.title, *cells, f"{of_eager:.1f}", f"{MOST_OF_EAGER}", formatted_ratio(of_jax), f"{LEAST_OF_JAX}"))
     means = [formatted_ratio(geometric_mean(column)) for column in zip(*ratios, strict=True)]
     rows.append(("geometric mean", *([""] * 5), means[0], f"{MEAN[0]}", means[1], f"{MEAN[1]}"))
     print_row(rows[-1])
@@ -111,7 +116,13 @@ def run_pairs(pairs: list[Pair], clock: Any, rounds: int) -> tuple[list[Any], li
     return rows, firsts
 
 
-def prepare(pair: Pair) -> tuple[dict[str, Callable[[], Any]], dict[str, float]]:
+def time_with_children(clock: Any) -> float:
+    """Return the time of a clock. If it is processor time, that of processes that have ended, such as compilers, is added."""
+    ended = os.times()
+    return clock() + (ended.children_user + ended.children_system if clock is time.process_time else 0.0)
+
+
+def prepare(pair: Pair, clock: Any) -> tuple[dict[str, Callable[[], Any]], dict[str, float]]:
     """Return a program's ways to run, each warmed up, and the times of the first calls. All must give the same results."""
     programs: dict[str, Callable[[], Any]] = {}
     first: dict[str, float] = {}
@@ -119,9 +130,10 @@ def prepare(pair: Pair) -> tuple[dict[str, Callable[[], Any]], dict[str, float]]
 
     def add(name: str, program: Callable[[], Any]) -> None:
         programs[name] = program
-        started = time.perf_counter()
+        gc.collect()  # so that a first call does not collect what other programs have left
+        started = time_with_children(clock)
         found = program()
-        first[name] = time.perf_counter() - started
+        first[name] = time_with_children(clock) - started
         results[name] = numbers_of(found)
 
     for name, backend in (("eager", "eager"), ("recorded", "auto"), ("c", "c"), ("auto", "auto")):

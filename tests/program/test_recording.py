@@ -200,3 +200,24 @@ def test_shapes_that_follow_from_values_record_anew():
         x = torch.tensor([1.0, -1.0, 2.0, 3.0]) - i % 3
         assert [y.tolist() for y in compiled(x)] == [y.tolist() for y in fn(x)]
     assert len(compiled.recordings) == 3
+
+
+def test_a_recording_that_meets_other_gradients_is_not_planned():
+    """The first step of a training loop finds no gradients, and all others do."""
+    weight = torch.ones(3, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+
+    def step(x):
+        optimizer.zero_grad(set_to_none=False)
+        loss = (weight * x).sum()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    made = torch.compile(step, fullgraph=True)
+    for _ in range(4):
+        made(torch.ones(3))
+    later, first = made.recordings
+    assert later.runs == 2 and first.runs == 0
+    assert first._executable is None
+    torch.testing.assert_close(weight.detach(), torch.full((3,), 0.6))

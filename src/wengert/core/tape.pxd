@@ -26,6 +26,7 @@ cdef class Tape:
     cdef public dict _lines
     cdef public tuple _rules_began
     cdef public long long _first_node
+    cdef public bint has_numbers
     cdef public bint exact
 
     cpdef refuse(self, str reason)
@@ -49,6 +50,7 @@ cdef class Tape:
         self, str kind, str name, object inputs, object outputs, object params=*, object op=*, object function=*,
         bint keeps_numbers=*
     )
+    cpdef object _intercept(self, object function, tuple arguments)
     @cython.locals(op=Op)
     cdef object _run_recorded(self, object function, tuple arguments)
     cdef tuple _call_of(self, str name, Op op, tuple arguments)

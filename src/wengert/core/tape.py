@@ -82,6 +82,7 @@ class Tape:
         self._lines: dict[tuple[int, int], str] = {}  # by the id of a code of the user's, and the offset of an instruction
         self._rules_began: tuple[int, int] | None = None  # numbers of instructions and storages before the rules of a node
         self._first_node: int = 0  # nodes that the run makes have at least this number
+        self.has_numbers: bool = False  # whether there are stand-ins for numbers: see program/numbers.py
         self.exact: bool = False  # whether rules compute the last bits that they compute in eager passes
 
     def refuse(self, reason: str) -> None:
@@ -204,6 +205,10 @@ class Tape:
 
     def intercept(self, function: Any, arguments: tuple[Any, ...]) -> Any:
         """Run an operation, and record it. Called by core/recorder.py."""
+        return self._intercept_numbers(function, arguments) if self.has_numbers else self._intercept(function, arguments)
+
+    def _intercept(self, function: Any, arguments: tuple[Any, ...]) -> Any:
+        """Run an operation without stand-ins for numbers, and record it."""
         if self.refusal is not None or self.depth != 0:
             return function(*arguments)
         hold_calls(True)  # what runs inside is of no interest
@@ -230,7 +235,10 @@ class Tape:
             self.refuse("an operation raises an error, and the function may go on, as it would not in each run")
             raise
         try:
-            self._add_call(result, function, arguments, *call)
+            if self.has_numbers:
+                self._add_call_of_numbers(result, function, arguments, *call)
+            else:
+                self._add_call(result, function, arguments, *call)
         except Refusal as refusal:
             self.refuse(refusal.reason)
         return result
@@ -353,6 +361,14 @@ class Tape:
 
     def _frozen(self, x: Any) -> Any:
         """Return a parameter with values in place of tensors and arrays."""
+        raise NotImplementedError
+
+    def _intercept_numbers(self, function: Any, arguments: tuple[Any, ...]) -> Any:
+        """Run an operation that may have stand-ins for numbers among its arguments, and record it."""
+        raise NotImplementedError
+
+    def _add_call_of_numbers(self, result: Any, function: Any, arguments: Any, *call: Any) -> None:
+        """Add the instruction of a call that may have had stand-ins for numbers among its arguments."""
         raise NotImplementedError
 
     def _add_cast(self, operand: Any, value: Any) -> None:

@@ -41,6 +41,7 @@ class NumberRecorder(Recorder):
         found = surroundings.varying_numbers()
         arithmetic = Arithmetic([*numbers, *found], [*[f"n{i}" for i in range(len(numbers))], *surroundings.names])
         self.program.arithmetic = arithmetic
+        self.has_numbers = arithmetic.n_given > 0
         self.stand_ins = arithmetic.stand_ins[: len(numbers)]
         self._places = list(zip(surroundings.places.values(), found, arithmetic.stand_ins[len(numbers) :], strict=True))
         self._pending: dict[Any, Any] = {}  # stand-ins of the call that runs, by the operand's position or the parameter's name
@@ -49,14 +50,13 @@ class NumberRecorder(Recorder):
         arithmetic.is_put_out = self._is_put_out_now
         self._changed: list[tuple[Any, Any, Any]] = []  # nodes, what they have saved, and what has taken its place
 
-    def intercept(self, function: Any, arguments: tuple[Any, ...]) -> Any:
-        """Run an operation on numbers in place of their stand-ins, and record it."""
+    def _intercept_numbers(self, function: Any, arguments: tuple[Any, ...]) -> Any:
         found = self._stand_ins_of(function.__name__, arguments)
         if self.refusal is not None or self.depth or found is None:
-            return super().intercept(function, replaced(arguments, _plain))
+            return self._intercept(function, replaced(arguments, _plain))
         before, self._pending = self._pending, found
         try:
-            return super().intercept(function, replaced(arguments, value_of) if found else arguments)
+            return self._intercept(function, replaced(arguments, value_of) if found else arguments)
         finally:
             self._pending = before
 
@@ -75,7 +75,7 @@ class NumberRecorder(Recorder):
                 found[key] = x
         return found
 
-    def _add_call(
+    def _add_call_of_numbers(
         self, result: Any, function: Any, arguments: Any, kind: str, op: Any, operands: tuple[Any, ...], params: Any, write: Any,
         direct: bool,
     ) -> None:  # fmt: skip
@@ -88,7 +88,7 @@ class NumberRecorder(Recorder):
             else:
                 operands = tuple([values.get(i, x) for i, x in enumerate(operands)])
                 params = params and {key: values.get(key, x) for key, x in params.items()}
-        super()._add_call(result, function, arguments, kind, op, operands, params, write, direct)
+        self._add_call(result, function, arguments, kind, op, operands, params, write, direct)
 
     def _values_of(
         self, numbers: dict[Any, Any], result: Any, kind: str, op: Any, operands: tuple[Any, ...], params: Any, direct: bool
@@ -141,6 +141,7 @@ class NumberRecorder(Recorder):
             return number
         finally:
             hold_calls(False)
+        self.has_numbers = True
         stand_in = self.program.arithmetic.read(number, f"item({value})")
         self.add(form.READ, "item", (value,), (), {"place": stand_in._place})
         self._reads.append(self.program.instructions[-1])
