@@ -156,28 +156,27 @@ class Executable(Steps):
         last, self._last_numbers = self._last_numbers, table
         quiet_enter()
         try:
-            self._write_numbers(0, last)
-        finally:
-            quiet_exit()
-
-    def _write_numbers(self, first: int, last: list[Any]) -> None:
-        """Write the numbers of the table from a place on into their memory. last: the table of the run before."""
-        table = self._last_numbers
-        try:
             for array, place in self._number_memory:
-                if first <= place < len(table) and (not last or last[place] is not table[place]):
+                if place < len(table) and (not last or last[place] is not table[place]):
                     array[...] = table[place]
         except (OverflowError, ValueError):
             self._last_numbers = []
             raise Mismatch("a Python number that the dtype does not hold") from None
+        finally:
+            quiet_exit()
 
-    def _read(self, number: int) -> None:
-        """Take the number of a tensor into the table, and what follows from it. Raises Mismatch if a condition fails."""
+    def _read(self, number: int, memory: list[tuple[int, int]]) -> None:
+        """Take the number of a tensor into the table, and what follows from it. Raises Mismatch if a condition fails.
+
+        memory: slots of the numbers that operations take, and their places in the table."""
         table = self._last_numbers
-        first = len(table)
         if not self.program.arithmetic.go_on(table, self.slots[number].item()):
             raise Mismatch("a number of a tensor")
-        self._write_numbers(first, [])
+        try:
+            for slot, place in memory:
+                self.slots[slot][...] = table[place]
+        except (OverflowError, ValueError):
+            raise Mismatch("a Python number that the dtype does not hold") from None
 
     def run(self, inputs: list[TensorBase], numbers: Sequence[Any] = ()) -> list[Any]:
         """Run the program. Return the leaves of its result. Raises Mismatch, with nothing changed, if it does not fit.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from _thread import get_ident
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Any
 
 from wengert.core.binding import stand_ins
@@ -30,6 +31,7 @@ class Arithmetic:
         self.is_recording = True
         self.is_put_out: Callable[[], bool] = bool  # whether texts are made of values to be put out, which is done anew in each run
         self._thread = get_ident()  # to others, stand-ins are numbers: they may find them where the function does
+        self._parts: dict[int, Any] = {}  # what _part_after has returned, by the first place
         self.conditions: dict[int, Any] = {}  # places of numbers, and their values in the recording
         # What follows the given numbers in the table: (None, (), a constant), (a function, places, the type of its result), or
         # (_READ, (), the type of the number).
@@ -86,40 +88,45 @@ class Arithmetic:
 
     def may_stop(self, place: int) -> bool:
         """Whether something that follows from the number at a place, up to the next one that a tensor gives, may not fit."""
-        end = place + 1
-        while end - self.n_given < len(self.rows) and self.rows[end - self.n_given][0] is not _READ:
-            function, _, kind = self.rows[end - self.n_given]
-            if function is not None and (function not in _NEVER_FAILING or kind is int):
-                return True
-            end += 1
-        return any(place <= x < end for x in self.conditions)
+        rows, conditions = self._part_after(place, place + 1)
+        fails = any(function is not None and (function not in _NEVER_FAILING or kind is int) for function, _, kind in rows)
+        return fails or bool(conditions)
+
+    def _part_after(self, first: int, end: int) -> tuple[list[Any], list[tuple[int, Any]]]:
+        """Return the rows from the place `end` to the next number that a tensor gives, and the conditions from `first` to there."""
+        if first not in self._parts:
+            rows = list(takewhile(lambda row: row[0] is not _READ, self.rows[end - self.n_given :]))
+            conditions = [(place, x) for place, x in self.conditions.items() if first <= place < end + len(rows)]
+            if self.is_recording:
+                return rows, conditions
+            self._parts[first] = rows, conditions
+        return self._parts[first]
 
     def table_of(self, given: Sequence[Any]) -> list[Any] | None:
         """Return the table of numbers for given ones, up to the first that a tensor gives, or None if a condition fails."""
         table = list(given[: self.n_given])
-        return table if self._follows(table, 0) else None
+        return table if self._follows(table, *self._part_after(-1, self.n_given)) else None
 
     def go_on(self, table: list[Any], number: Any) -> bool:
         """Add the number that a tensor gives, and what follows, to the table. Return False if a condition fails."""
         table.append(number)
-        return type(number) is self.rows[len(table) - 1 - self.n_given][2] and self._follows(table, len(table) - 1)
+        place = len(table) - 1
+        is_same = type(number) is self.rows[place - self.n_given][2]
+        return is_same and self._follows(table, *self._part_after(place, place + 1))
 
-    def _follows(self, table: list[Any], first: int) -> bool:
+    def _follows(self, table: list[Any], rows: list[Any], conditions: list[tuple[int, Any]]) -> bool:
         try:
-            for function, places, expected in self.rows[len(table) - self.n_given :]:
-                if function is _READ:
-                    break
+            for function, places, expected in rows:
                 result = expected if function is None else function(*[table[i] for i in places])
                 if function is not None and type(result) is not expected:
                     return False
                 table.append(result)
         except (ArithmeticError, ValueError):
             return False  # the function raises it, at its line
-        for place, expected in self.conditions.items():
-            if first <= place < len(table):
-                found = table[place]
-                if type(found) is not type(expected) or (found is not expected and repr(found) != repr(expected)):
-                    return False
+        for place, expected in conditions:
+            found = table[place]
+            if type(found) is not type(expected) or (found is not expected and repr(found) != repr(expected)):
+                return False
         return True
 
 

@@ -129,7 +129,8 @@ class Steps:
         elif x.kind == form.OUT:
             self.steps.append((form.OUT, x.function, inputs))
         elif x.kind == form.READ:
-            self.steps.append((form.READ, inputs[0]))
+            memory = [(slot, value.storage.key) for slot, value in zip(outputs, x.outputs, strict=True)]
+            self.steps.append((form.READ, inputs[0], memory))
         elif x.kind == form.GUARD:
             self.steps.append(("guard", x.params["value"], inputs[0]))
         elif x.kind == form.SET_GRAD:
