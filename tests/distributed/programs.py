@@ -389,6 +389,7 @@ def synchronized_norms() -> None:
             together.eval(), alone.eval()
             assert np.allclose(together(mine).detach().numpy(), alone(mine).detach().numpy())
     norm = torch.nn.SyncBatchNorm(3)
+    refused(lambda: DistributedDataParallel(norm).join(), ValueError, "needs throw_on_early_termination=True")
     half = norm(torch.ones(2, 3, dtype=torch.float16) * rank)
     assert half.dtype == torch.float16 and (half.float() - (2 * rank - 1)).abs().max().item() < 1e-2
 

@@ -22,7 +22,10 @@ unshare --uts --net --mount sleep 1000 < /dev/null > /dev/null 2>&1 &
 other=$!
 trap "kill $other" EXIT
 echo $other > "$folder/node-b"
-while [ "$(readlink /proc/$other/ns/mnt)" = "$(readlink /proc/self/ns/mnt)" ]; do sleep 0.1; done
+for _ in $(seq 100); do
+    [ "$(readlink /proc/$other/ns/mnt)" = "$(readlink /proc/self/ns/mnt)" ] || break
+    sleep 0.1
+done
 hostname node-a
 mount --bind "$folder/hosts-a" /etc/hosts
 "$folder/shell" node-b "hostname node-b; mount --bind $folder/hosts-b /etc/hosts"

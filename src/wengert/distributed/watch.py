@@ -45,7 +45,7 @@ def _prepare(connection: socket.socket) -> None:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in PROBES.items():
-        if hasattr(socket, name):
+        with suppress(AttributeError, OSError):  # systems without the option have long times of their own
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
     _sockets.append(connection)
 

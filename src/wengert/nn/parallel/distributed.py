@@ -25,6 +25,7 @@ from wengert.distributed.memory import write
 from wengert.distributed.process_group import default_group, resolve
 from wengert.distributed.reduce_op import ReduceOp, mpi_operation
 from wengert.distributed.work import Header, Work
+from wengert.nn.modules.batchnorm import SyncBatchNorm
 from wengert.nn.modules.module import Module
 
 __all__ = ["DistributedDataParallel"]
@@ -348,7 +349,11 @@ class DistributedDataParallel(Module, Joinable):
         divide_by_initial_world_size: divide sums by the number of ranks, else by that of the ranks that still have batches; a hook
         divides by itself. throw_on_early_termination: raise RuntimeError on all ranks when the first one has no more batches.
         enable: False does nothing.
+
+        Raises ValueError for a module with SyncBatchNorm, whose calls need a batch, unless throw_on_early_termination is True.
         """
+        if enable and not throw_on_early_termination and any(isinstance(m, SyncBatchNorm) for m in self.module.modules()):
+            raise ValueError("join() of a module with SyncBatchNorm needs throw_on_early_termination=True.")
         return Join([self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size)
 
     def join_hook(self, **kwargs: Any) -> JoinHook:
