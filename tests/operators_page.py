@@ -35,7 +35,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "reductions": ("Reductions, scans and statistics", "reduce extrema moments statistics histograms scan running segments sorting masked"),
     "shapes": ("Shapes, views and joins", "shape expand strided join rearrange copies inplace_views storages queries"),
     "indexing": ("Indexing, reading and writing at places", "index gather masks scatter scatter_reduce index_reduce"),
-    "creation": ("Creation and random numbers", "create random"),
+    "creation": ("Creation and random numbers", "create random samples"),
     "linalg": (
         "Linear algebra",
         "linalg einsum factor decomposition eigen ldl least_squares low_rank matrix_functions distance",

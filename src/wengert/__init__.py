@@ -116,7 +116,7 @@ def __getattr__(name: str) -> object:
     if name == "__all__":
         found = {*globals(), *_SETTINGS, *_HOMES, *_late_functions(""), *_INPLACE_FUNCTIONS[""]}
         return [name for name in found if not name.startswith("_")]
-    found = None if name.startswith("_") else _function("", name)
+    found = None if name.startswith("__") else _function("", name)
     if found is None:
         raise _import_late("wengert.errors.absent").no_such_name("wengert", name)
     globals()[name] = found

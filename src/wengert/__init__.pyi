@@ -487,12 +487,6 @@ def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Concatenate tensors along dimension 2, after atleast_3d."""
 def column_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Concatenate tensors along dimension 1. 0-d tensors and vectors count as columns."""
-def block_diag(*tensors: Tensor, out: Any = None) -> Tensor:
-    """Block diagonal matrix: the matrices along the diagonal, 0 elsewhere."""
-def cartesian_prod(*tensors: Tensor, out: Any = None) -> Tensor:
-    """All combinations of one element of each vector, as rows. One vector is returned itself."""
-def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False, *, out: Any = None) -> Tensor:
-    """All combinations of r elements of a vector, as rows, in the order of itertools.combinations."""
 def split(tensor: Tensor, split_size_or_sections: _int | Sequence[_int] | None = None, dim: _int = 0, *, split_size: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
     """Split a tensor along dim into parts of one size, the last of which may be smaller, or of the sizes in a list."""
 def split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
@@ -607,22 +601,8 @@ def randint_like(input: Tensor, low: Any = None, high: Any = None, *, generator:
     """randint(low, high), or randint(high), with the shape of a tensor, and its dtype unless dtype is given."""
 def bernoulli(input: Tensor, p: _float | Tensor | None = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Draw 1 with probability input, else 0, for each element, in input's dtype."""
-def multinomial(input: Tensor, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
-    """Draw num_samples indices, as int64, with probabilities proportional to the weights in each row of input."""
 def normal(mean: Tensor | _float = 0.0, std: Tensor | _float = 1.0, size: _int | Sequence[_int] | None = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """Draw from normal distributions: normal(mean, std), normal(mean), or normal(mean=0.0, std=1.0, size=(2, 3))."""
-def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Draw from Poisson distributions with the rates in input, in input's dtype. The sample has no history."""
-def binomial(count: Tensor, prob: Any, generator: Generator | None = None) -> Tensor:
-    """Draw from binomial distributions: the number of successes in count trials of probability prob."""
-def _standard_gamma(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
-    """Draw from gamma distributions of shape parameter x and scale 1. x: floating, >= 0."""
-def _standard_gamma_grad(x: Tensor, y: Any, *, out: Any = None) -> Tensor:
-    """Derivative, in the shape parameter x, of a sample y of a gamma distribution with its quantile held fixed."""
-def _sample_dirichlet(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
-    """Draw from Dirichlet distributions with concentrations x along the last dimension; each sample sums to 1."""
-def _dirichlet_grad(x: Tensor, alpha: _Number, total: Any, *, out: Any = None) -> Tensor:
-    """Derivative of an element x of a Dirichlet sample in its concentration alpha, quantile held fixed, divided by 1 - x."""
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Any = None) -> Tensor:
     """Bilinear form of two rows with each of k matrices: input1 @ weight[i] @ input2 + bias[i]."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08, *, out: Any = None) -> Tensor:
@@ -787,6 +767,12 @@ def diag(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Tensor:
     """Copy of a diagonal of a matrix; or, for a vector, the matrix with the vector on a diagonal."""
 def diagflat(input: Tensor, offset: _int = 0, *, out: Any = None) -> Tensor:
     """Matrix with the elements of the flattened input on a diagonal. Derivative: the cotangent's diagonal."""
+def block_diag(*tensors: Tensor, out: Any = None) -> Tensor:
+    """Block diagonal matrix: the matrices along the diagonal, 0 elsewhere."""
+def cartesian_prod(*tensors: Tensor, out: Any = None) -> Tensor:
+    """All combinations of one element of each vector, as rows. One vector is returned itself."""
+def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False, *, out: Any = None) -> Tensor:
+    """All combinations of r elements of a vector, as rows, in the order of itertools.combinations."""
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Lower triangle of each matrix in the last two dimensions of x; 0 above the diagonal."""
 def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -1246,6 +1232,20 @@ def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inpla
     """Set each element with probability p to the limit of `selu` at minus infinity, then scale and shift all elements."""
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """`alpha_dropout` of whole channels. input: (n, channels, ...)."""
+def multinomial(input: Tensor, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
+    """Draw num_samples indices, as int64, with probabilities proportional to the weights in each row of input."""
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Draw from Poisson distributions with the rates in input, in input's dtype. The sample has no history."""
+def binomial(count: Tensor, prob: Any, generator: Generator | None = None) -> Tensor:
+    """Draw from binomial distributions: the number of successes in count trials of probability prob."""
+def _standard_gamma(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+    """Draw from gamma distributions of shape parameter x and scale 1. x: floating, >= 0."""
+def _standard_gamma_grad(x: Tensor, y: Any, *, out: Any = None) -> Tensor:
+    """Derivative, in the shape parameter x, of a sample y of a gamma distribution with its quantile held fixed."""
+def _sample_dirichlet(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+    """Draw from Dirichlet distributions with concentrations x along the last dimension; each sample sums to 1."""
+def _dirichlet_grad(x: Tensor, alpha: _Number, total: Any, *, out: Any = None) -> Tensor:
+    """Derivative of an element x of a Dirichlet sample in its concentration alpha, quantile held fixed, divided by 1 - x."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Randomised leaky ReLU: input where input > 0, else input times a slope."""
 class FloatTensor(Tensor): ...

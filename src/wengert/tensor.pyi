@@ -590,8 +590,6 @@ class Tensor(TensorBase):
         """Legacy constructor with this tensor's dtype: new(2, 3) is uninitialised, new([1, 2]) holds the values 1 and 2."""
     def bernoulli(self, p: _float | Tensor | None = None, *, generator: Generator | None = None) -> Tensor:
         """Draw 1 with probability input, else 0, for each element, in input's dtype."""
-    def multinomial(self, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
-        """Draw num_samples indices, as int64, with probabilities proportional to the weights in each row of input."""
     def uniform_(self, from_: _float = 0.0, /, to: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """Fill the tensor with uniform random numbers from [from, to), by default [0, 1), and return it. Derivative: 0."""
     def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
@@ -603,14 +601,6 @@ class Tensor(TensorBase):
     def random_(self, to: _int | None = None, *, generator: Generator | None = None) -> Tensor: ...
     def bernoulli_(self, p: _float = 0.5, *, generator: Generator | None = None) -> Tensor:
         """Fill the tensor with 1 with probability p, else 0, and return it. Derivative: 0."""
-    def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-        """Fill the tensor with numbers from the exponential distribution of rate lambd, and return it. Derivative: 0."""
-    def geometric_(self, p: _float, *, generator: Generator | None = None) -> Tensor:
-        """Fill the tensor with geometric random numbers, the trials until a success of probability p. Derivative: 0."""
-    def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-        """Fill the tensor with numbers from the Cauchy distribution of this median and scale sigma. Derivative: 0."""
-    def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
-        """Fill the tensor with exponentials of normal numbers of the given mean and std, and return it. Derivative: 0."""
     def prelu(self, weight: Tensor) -> Tensor:
         """input where input > 0, weight * input elsewhere. input: any shape, floating."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
@@ -1143,6 +1133,16 @@ class Tensor(TensorBase):
         """Scale each slice of input along dim whose p-norm is above maxnorm down to maxnorm."""
     def frexp(self) -> return_types.frexp:
         """Named tuple (mantissa, exponent) with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1."""
+    def multinomial(self, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
+        """Draw num_samples indices, as int64, with probabilities proportional to the weights in each row of input."""
+    def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Fill the tensor with numbers from the exponential distribution of rate lambd, and return it. Derivative: 0."""
+    def geometric_(self, p: _float, *, generator: Generator | None = None) -> Tensor:
+        """Fill the tensor with geometric random numbers, the trials until a success of probability p. Derivative: 0."""
+    def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Fill the tensor with numbers from the Cauchy distribution of this median and scale sigma. Derivative: 0."""
+    def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
+        """Fill the tensor with exponentials of normal numbers of the given mean and std, and return it. Derivative: 0."""
     def untyped_storage(self) -> Tensor:
         """Return the memory of the tensor as an UntypedStorage. Tensors that share memory have the same storage."""
     def _typed_storage(self) -> Tensor:

@@ -37,14 +37,14 @@ print(json.dumps({"modules": len(new), "files": len(opened), "bytecode": size, "
 @pytest.mark.slow
 @pytest.mark.skipif(wengert.__config__.info()["core"] == "python", reason="uncompiled, the core is twenty files more")
 def test_little_is_loaded(tmp_path):
-    """The limits are a sixth above the counts. Bytecode differs with Python's versions, so its limit is a quarter above."""
+    """The limits are a hundredth above the counts of Python 3.11: who adds to the import sees it here, and makes something late."""
     environment = {"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
     run("-c", "import wengert", **environment)
     loaded = json.loads(run("-c", f"import json\n{LOADED}", **environment).stdout)
-    assert loaded["modules"] <= 104
-    assert loaded["files"] <= 75
+    assert loaded["modules"] <= 105
+    assert loaded["files"] <= 77
     assert loaded["operations"] <= 331
-    assert 500_000 <= loaded["bytecode"] <= 1_090_000
+    assert 500_000 <= loaded["bytecode"] <= 1_096_000
 
 
 LATE = [

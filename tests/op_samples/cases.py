@@ -217,7 +217,7 @@ def operation_nodes(tensors: list[Any]) -> list[OpNode]:
 
 def _is_random(op: Any) -> bool:
     function = op.forward if isinstance(op, Operation) else op.fn
-    return function.__globals__["__name__"].endswith(".random") or "dropout" in op.name or op.name in _RANDOM
+    return function.__globals__["__name__"].endswith((".random", ".samples")) or "dropout" in op.name or op.name in _RANDOM
 
 
 def is_public(op: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Samples of wengert.ops.random: draws have no gradient, and no oracle but their distribution
+"""Samples of wengert.ops.random and wengert.ops.samples: draws have no gradient, and no oracle but their distribution
 (tests/explicit/test_random.py)."""
 
 from __future__ import annotations

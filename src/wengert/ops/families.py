@@ -20,7 +20,7 @@ LATE_FAMILIES = (
     "gather", "scatter", "scatter_reduce", "masks", "sorting", "older", "copies", "index_reduce", "short_time",
     "signal_windows", "native", "segments", "low_rank", "queries", "recurrent", "layer_functions", "einsum", "factor",
     "matrix_functions", "running", "statistics", "histograms", "masked", "fft", "loss", "conv", "pool", "norm", "pad",
-    "resize", "grid", "attention", "distance", "bags", "margin_loss", "ctc", "stochastic_activation",
+    "resize", "grid", "attention", "distance", "bags", "samples", "margin_loss", "ctc", "stochastic_activation",
     "fractional_pool", "multi_head", "linear_loss", "eigen", "decomposition", "least_squares", "ldl", "bessel",
     "polynomials", "probability", "beta", "storages", "linear_maps", "scipy_ufuncs", "matrix_equations", "trigonometric_transforms",
 )  # fmt: skip

@@ -15,7 +15,6 @@ from wengert.core.dispatch import call
 from wengert.core.modes import INFERENCE, flags
 from wengert.core.tensor import TensorBase
 from wengert.core.views import store_out
-from wengert.core.watched import of_arrays
 from wengert.kernels.memory import concatenate
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import checked, raw
@@ -217,95 +216,6 @@ def column_stack(F, tensors):
     tensors = _checked_tensors("column_stack", tensors)
     columns = [F.reshape(x, shape=(prod(x.shape), 1)) if len(x.shape) < 2 else x for x in tensors]
     return F.hstack(columns)
-
-
-@linear(promote=SAME, node="BlockDiagBackward0", method=False, namespaces=(), moves=True)
-def _block_diag(xp, *tensors):
-    """Block diagonal matrix of matrices. Derivative: each matrix gets its block of the cotangent."""
-    blocks = [xp.atleast_2d(x) for x in tensors]
-    result = xp.zeros((sum([b.shape[0] for b in blocks]), sum([b.shape[1] for b in blocks])), blocks[0].dtype)
-    row = column = 0
-    for block in blocks:
-        height, width = block.shape
-        result[row : row + height, column : column + width] = block
-        row, column = row + height, column + width
-    return result
-
-
-@_block_diag.vjp("tensors")
-def _(F, ct, tensors_shape, needs):
-    parts: list[Any] = []
-    row = column = 0
-    for shape, needed in zip(tensors_shape, needs, strict=True):
-        height, width = (1, 1, *shape)[-2:]
-        part = F.narrow(F.narrow(ct, 0, row, height), 1, column, width) if needed else None
-        parts.append(F.reshape(part, shape=shape) if needed else None)
-        row, column = row + height, column + width
-    return parts
-
-
-@composite()
-def block_diag(F, *tensors):
-    """Block diagonal matrix: the matrices along the diagonal, 0 elsewhere.
-
-    tensors: at most 2-D, else RuntimeError; 0-d tensors and vectors count as rows. Derivative: each matrix gets its block of
-    the cotangent.
-
-    >>> import wengert
-    >>> wengert.block_diag(wengert.tensor([[1, 2]]), wengert.tensor([[3]]))
-    tensor([[1, 2, 0],
-            [0, 0, 3]])
-    """
-    for i, x in enumerate(tensors):
-        if len(x.shape) > 2:
-            raise errors.ShapeError(
-                "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
-                f"Input {i} has {len(x.shape)} dimensions"
-            )
-    return F._block_diag(tensors)
-
-
-def _check_vector(x: Any) -> None:
-    """Raise RuntimeError unless x is a vector."""
-    if len(x.shape) != 1:
-        raise errors.ShapeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
-
-
-@composite()
-def cartesian_prod(F, *tensors):
-    """All combinations of one element of each vector, as rows. One vector is returned itself.
-
-    Derivative: each element gets the sum of the cotangents of its copies."""
-    for x in tensors:
-        _check_vector(x)
-    if len(tensors) == 1:
-        return tensors[0]
-    grids = F.meshgrid(*tensors, indexing="ij")
-    return F.stack([F.flatten(grid) for grid in grids], dim=1)
-
-
-@of_arrays
-def _picks(xp: Any, n: int, r: int, with_replacement: bool) -> Any:
-    """Return all choices of r of n numbers, one a row."""
-    from itertools import combinations as chosen, combinations_with_replacement as chosen_again
-
-    choose = chosen_again if with_replacement else chosen
-    return xp.array(list(choose(range(n), r)), np.int64).reshape(-1, r)
-
-
-@composite()
-def combinations(F, input, r=2, with_replacement=False):
-    """All combinations of r elements of a vector, as rows, in the order of itertools.combinations.
-
-    with_replacement: an element may be chosen several times. Raises RuntimeError unless input is a vector.
-
-    Derivative: each element gets the sum of the cotangents of its copies."""
-    xp = backend_of(input)
-    _check_vector(input)
-    if not r:
-        return F.new_zeros(input, size=(0,))
-    picks = _picks(xp, input.shape[0], r, with_replacement)
-    return F.stack([F.index_select(input, 0, picks[:, i]) for i in range(r)], dim=1)
 
 
 # -- split -------------------------------------------------------------------------------------------------------------

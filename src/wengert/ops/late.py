@@ -159,12 +159,16 @@ OPERATIONS = {
         "new_empty_strided pin_memory record_stream to_dense "
     ),
     "rearrange": (
-        "_repeat_each diag diag_embed diagflat flip fliplr flipud repeat repeat_interleave roll rot90 tile "
-        "tril triu "
+        "_block_diag _repeat_each block_diag cartesian_prod combinations diag diag_embed diagflat flip fliplr "
+        "flipud repeat repeat_interleave roll rot90 tile tril triu "
     ),
     "recurrent": "_lstm_steps gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
     "resize": "_affine_grid _resample_bytes affine_grid interpolate upsample upsample_bilinear upsample_nearest",
     "running": "_cummax _cummin cummax cummin cumulative_trapezoid diff gradient logcumsumexp trapezoid trapz",
+    "samples": (
+        "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial cauchy_ exponential_ "
+        "geometric_ log_normal_ multinomial poisson "
+    ),
     "scan": "_reverse_cumsum _scan cumprod cumsum",
     "scatter": (
         "_index_add _index_copy _index_fill _put _replace _scatter _scatter_add diagonal_scatter index_add "
@@ -238,6 +242,7 @@ METHODS = {
         "triu_ "
     ),
     "running": "cummax cummin diff logcumsumexp",
+    "samples": "cauchy_ exponential_ geometric_ log_normal_ multinomial",
     "scan": "cumprod cumprod_ cumsum cumsum_",
     "scatter": (
         "diagonal_scatter index_add index_add_ index_copy index_copy_ index_fill index_fill_ put put_ scatter "
@@ -311,9 +316,13 @@ FUNCTIONS = {
             "detach detach_ empty_permuted empty_strided get_device is_complex is_conj is_floating_point "
             "is_inference is_neg is_nonzero is_same_size is_signed "
         ),
-        "rearrange": "diag diag_embed diagflat flip fliplr flipud repeat_interleave roll rot90 tile tril triu",
+        "rearrange": (
+            "block_diag cartesian_prod combinations diag diag_embed diagflat flip fliplr flipud repeat_interleave "
+            "roll rot90 tile tril triu "
+        ),
         "recurrent": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
         "running": "cummax cummin cumulative_trapezoid diff gradient logcumsumexp trapezoid trapz",
+        "samples": "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial multinomial poisson",
         "scan": "cumprod cumsum",
         "scatter": (
             "diagonal_scatter index_add index_copy index_fill put scatter scatter_add select_scatter "

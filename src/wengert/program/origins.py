@@ -53,6 +53,8 @@ _LEAVING_METHODS = (
     "__repr__", "__str__", "__format__",
 )  # fmt: skip
 
+_RANDOM = ("wengert.ops.random", "wengert.ops.samples")
+
 
 def load() -> None:
     """Fill the tables, at the first recording."""
@@ -62,9 +64,9 @@ def load() -> None:
         op: Any = OPS.get(name)
         if isinstance(op, Plain):
             CREATIONS.add(id(own_code(op.fn)))
-    OPS["rand"]  # registers the family
+    OPS["multinomial"]  # registers the family
     for op in list(OPS.values()):
-        if isinstance(op, Plain) and isinstance(op.fn, FunctionType) and op.fn.__globals__["__name__"] == "wengert.ops.random":
+        if isinstance(op, Plain) and isinstance(op.fn, FunctionType) and op.fn.__globals__["__name__"] in _RANDOM:
             HOSTS[id(own_code(op.fn))] = Host(op.name, op.fn, writes=op.name.endswith("_"), draws=True)
     UNITS.add(id(own_code(_unit_tensors)))
     HOSTS[id(own_code(write_unrecorded))] = Host("setitem", write_unrecorded, writes=True)
