@@ -155,6 +155,8 @@ def _refuse_arguments(function: Any, label: str, args: tuple[Any, ...], kwargs: 
         raise TypeError(f"Wrong arguments {kwargs}")
     if label in _LOGICAL and any(getattr(x, "dtype", np.dtype(bool)).kind == "c" for x in args):
         raise TypeError(f"Wrong type of arguments for {label}")
+    if (label in _REDUCTIONS or label in ("cumsum", "cumprod")) and isinstance(args[0], (list, tuple)):
+        raise TypeError(f"Argument 'a' has incorrect type (expected an array, got {type(args[0]).__name__})")
     if label == "where" and isinstance(args[0], bool):
         raise AttributeError("'bool' object has no attribute 'astype'")
     if label == "solve" and args[1].ndim > 1 and args[0].shape[:-1] != args[1].shape[:-1]:

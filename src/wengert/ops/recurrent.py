@@ -199,7 +199,7 @@ def _last_rows(F: Any, states: Any, sizes: list[int], backward: bool) -> Any:
         return states
     if backward or sizes[-1] == sizes[0]:
         return F.narrow(states, 0, 0 if backward else states.shape[0] - sizes[0], sizes[0])
-    firsts = xp.cumsum([0, *sizes])
+    firsts = xp.cumsum(xp.array([0, *sizes]))
     lasts = xp.searchsorted(-xp.array(sizes), -xp.arange(sizes[0]), side="left") - 1
     return F.index_select(states, 0, firsts[lasts] + xp.arange(sizes[0]))
 
