@@ -795,7 +795,7 @@ def properties(index: int) -> dict[str, Any]:
 
 def leave() -> None:
     """Let tensors hold the arrays of NumPy alone."""
-    selection.others.pop(Array, None)
+    selection.others.clear()
     selection.loaded.pop(name, None)
     selection._wrong.clear()
     if "wengert.core.streams" in sys.modules:

@@ -20,9 +20,10 @@ WITHOUT_ELEMENTS = {
 
 # Other uses of NumPy in each file of wengert/ops. This list shrinks. The reasons: tables and index arithmetic that depend on sizes
 # alone are computed in main memory and copied (pad, resize, resampling, pool, windows, ctc, segments); data of the user become
-# NumPy's arrays first (create, nested); functions that host.py lists; tracing (fuse, program); what kernels are compared with (device_kernels).
+# NumPy's arrays first (create, nested); functions that host.py lists; tracing (fuse, program); what kernels are compared with (device_kernels, expressions).
 USES = {
-    "arguments": 1, "attention": 3, "choice": 1, "create": 22, "ctc": 13, "device_kernels": 5, "eigen": 1, "einsum": 2, "faces": 2, "fft": 3,
+    "arguments": 1, "attention": 3, "choice": 1, "create": 22, "ctc": 13, "device_kernels": 2, "eigen": 1, "einsum": 2, "expressions": 3, "faces": 2,
+    "fft": 3,
     "fuse": 16, "index": 2, "indices": 1, "least_squares": 1,
     "linear_maps": 9, "matrices": 7, "matrix_equations": 5, "nested": 4, "older": 1, "pad": 5, "plain_special": 47,
     "pool_arguments": 5, "program": 4, "queries": 1, "random": 2, "resampling": 28, "resize": 23, "scipy_ufuncs": 22,

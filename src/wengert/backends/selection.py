@@ -242,20 +242,20 @@ def look_at_checks() -> None:
 
 # -- faces of F --------------------------------------------------------------------------------------------------------
 
-_faces: dict[str, Any] = {}  # F on raw arrays, by the type of devices
+_faces: dict[Any, Any] = {}  # F on raw arrays, by backend
 _make_face: Any = None
 
 
 def set_array_faces(array_face: Any, make_face: Any) -> None:
     """Install F on NumPy's arrays, and the function that makes F on the arrays of another backend."""
     global _make_face
-    _faces["cpu"] = array_face
+    _faces[numpy_backend] = array_face
     _make_face = make_face
 
 
 def face_of(backend: Any) -> Any:
     """Return F on the raw arrays of a backend."""
-    found = _faces.get(backend.name)
-    if found is None or found.backend is not backend:
-        found = _faces[backend.name] = _make_face(backend)
+    found = _faces.get(backend)
+    if found is None:
+        found = _faces[backend] = _make_face(backend)
     return found

@@ -96,6 +96,12 @@ def device_kernels() -> Any:
     return _load_device_kernels()
 
 
+def fused(function: Any, *arrays: Any) -> Any:
+    """Return function(*arrays), a formula of elements. If the arrays lie on a device, it is one kernel there."""
+    backend = backend_of(arrays)
+    return function(*arrays) if backend is numpy_backend else device_kernels().run_formula(backend, function, arrays)
+
+
 def run_on_device(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:
     """Run the forward where its inputs lie, some of which are arrays of another library than NumPy.
 
@@ -113,7 +119,8 @@ def run_on(backend: Any, op: Op, arrays: Any, given: dict[str, Any]) -> Any:
             found = kernels.run_forward(backend, op, arrays, given)
             if found is not None:
                 return found
-            return run_narrow_or_not(op, arrays, {name: to_device(value, backend) for name, value in given.items()}, backend)
+            given = {name: to_device(value, backend) for name, value in given.items()}
+            return kernels.run_deferred(backend, op, arrays, given, run_narrow_or_not)
         arrays, given = to_host(list(arrays)), {name: to_host(value) for name, value in given.items()}
         quiet_enter()
         try:

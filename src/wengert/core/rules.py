@@ -7,7 +7,7 @@ if False:
 from typing import Any
 
 from wengert import _shim as cython
-from wengert.backends.selection import backend_among, backend_of, face_of, others
+from wengert.backends.selection import backend_among, backend_of, others
 from wengert.core.buffers import InputBuffer, cotangent_of
 from wengert.core.delivery import deliver_from, deliver_new, deliver_parts, deliver_result
 from wengert.core.forward import device_kernels
@@ -116,7 +116,7 @@ def apply_on_device(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, valu
             found = device_kernels().run_rule(backend, node._op, call.target, ct, arguments, shape)
             if found is not None:
                 return found
-        return call.function(face_of(backend), ct, *arguments)
+        return device_kernels().run_rule_deferred(backend, node._op, call.function, ct, arguments)
 
 
 # Note [Flat rules]

@@ -7,20 +7,20 @@ input is one kernel with the sum. What cannot be traced, and operands of other d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert._forks import import_late
+from wengert.backends import selection
 from wengert.backends.kernels import Kernel, computed_in
-from wengert.core.trace import Value
 from wengert.ops import fuse
+from wengert.ops.deferred import Deferred, deferring, run, run_formula as run_formula
+from wengert.ops.expressions import make_kernel
 from wengert.ops.host import HOST_OPERATIONS as HOST_OPERATIONS
 from wengert.ops.registry import OPS, Operation
 
 _DTYPES = frozenset({"bfloat16", "float16", "float32", "float64"})
-_OF_SCIPY = frozenset({"erf", "erfc", "erfinv", "gammaln", "psi"})
 
 
 class Form(NamedTuple):
@@ -34,34 +34,6 @@ class Form(NamedTuple):
 
 
 _forms: dict[str, dict[str, Form]] = {}  # by operation, and by the number of the target of a rule, "" for the forward
-
-
-def _evaluated(values: Sequence[Value], results: Sequence[Any], given: dict[str, Any], dtype: Any) -> list[Any]:
-    """Return the results for NumPy's arrays, computed in a dtype by NumPy and SciPy: what the text of a kernel computes."""
-    known: dict[Any, Any] = {}
-
-    def of(x: Any) -> Any:
-        return known[x] if type(x) is Value else dtype.type(x)
-
-    for value in values:
-        if value.function is None:
-            known[value] = np.asarray(given[value.name], dtype)
-        elif value.function == "as_number":
-            known[value] = np.asarray(of(value.inputs[0]), dtype)
-        else:
-            function = getattr(import_late("scipy.special") if value.function in _OF_SCIPY else np, value.function)
-            known[value] = function(*map(of, value.inputs))
-    return [np.asarray(of(x), dtype) for x in results]
-
-
-def make_kernel(name: str, values: Sequence[Value], results: Sequence[Any], names: Sequence[str]) -> Kernel:
-    """Return the kernel of traced results. names: the inputs, in the order of the operands."""
-    statements, texts = fuse.to_c(values, results, list(names), slow=True)
-
-    def evaluate(arrays: Sequence[Any], dtype: Any) -> list[Any]:
-        return _evaluated(values, results, dict(zip(names, arrays, strict=True)), dtype)
-
-    return Kernel(name, fuse.LETTERS[: len(names)], statements, texts, evaluate)
 
 
 def forms_of(op: Any) -> dict[str, Form]:
@@ -81,6 +53,8 @@ def forms_of(op: Any) -> dict[str, Form]:
 
 def run_forward(backend: Any, op: Any, arrays: Sequence[Any], given: dict[str, Any]) -> Any:
     """Return what an operation gives for arrays of a backend, computed by one kernel; None if there is no such kernel."""
+    if backend.ndarray is Deferred:
+        return None
     form = forms_of(op).get("")
     if form is None or form.is_one_call:
         return None
@@ -105,6 +79,31 @@ def run_rule(backend: Any, op: Any, target: int, ct: Any, arguments: Sequence[An
     if whole != shape:
         return sum_of(backend, form.kernel, arrays, dtype, whole, shape)
     return None if form.is_one_call else backend.run_kernel(form.kernel, arrays, dtype)[0]
+
+
+# Operations whose forwards and rules run on deferred arrays: see ops/deferred.py. Others are one function already, compute with
+# integers, or write into arrays of which they have views.
+DEFERRED = frozenset({
+    "softmax", "log_softmax", "_softmax_cotangent", "_log_softmax_cotangent", "logsumexp", "_var", "_std", "_var_mean", "_std_mean",
+    "_vector_norm", "_standardize", "_rescale", "_layer_norm", "_mse_loss", "_smooth_l1_loss", "_huber_loss", "_bce_with_logits",
+    "_binary_cross_entropy", "_cross_entropy", "_cross_entropy_cotangent", "_clamp_between",
+})  # fmt: skip
+
+
+def run_deferred(backend: Any, op: Any, arrays: Sequence[Any], given: dict[str, Any], forward: Callable[..., Any]) -> Any:
+    """Return forward(op, arrays, given, backend), run on deferred arrays if the operation is listed."""
+    if op.name not in DEFERRED or backend.ndarray is Deferred:
+        return forward(op, arrays, given, backend)
+    xp = deferring(backend)
+    return run(xp, lambda _, *inputs, **params: forward(op, list(inputs), params, xp), None, arrays, given)
+
+
+def run_rule_deferred(backend: Any, op: Any, rule: Any, ct: Any, arguments: Sequence[Any]) -> Any:
+    """Return what a rule makes of a cotangent on a device, run as run_deferred runs forwards."""
+    if op.name not in DEFERRED:
+        return rule(selection.face_of(backend), ct, *arguments)
+    xp = deferring(backend)
+    return run(xp, rule, selection.face_of(xp), (ct, *arguments), {})
 
 
 def sum_of(backend: Any, kernel: Kernel, arrays: Sequence[Any], dtype: Any, whole: tuple[int, ...], shape: tuple[int, ...]) -> Any:

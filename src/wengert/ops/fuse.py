@@ -185,6 +185,31 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+def elementwise_functions() -> frozenset[str]:
+    """Return NumPy's names of the functions of elements that expressions have."""
+    return frozenset({*_FORMS, *_DEFINITIONS} - {"as_number"})
+
+
+def new_input(name: Any) -> Value:
+    """Return an input of expressions."""
+    return _tracer.input(name)
+
+
+def scalar_function(function: str, inputs: Sequence[Any]) -> Any:
+    """Return an array function of values and numbers as an expression. Raises UntraceableError if it has no C form."""
+    return _tracer.record(function, inputs, {})
+
+
+def new_scalar(function: str, inputs: Sequence[Any]) -> Value:
+    """Return a value of an expression again, from its function and inputs."""
+    return _scalar(function, *inputs)
+
+
+def is_condition(value: Value) -> bool:
+    """Whether a value of an expression is true or false."""
+    return value.dtype is _CONDITION
+
+
 def as_number(x: Any) -> Any:
     """Return a number, as a Value or a float: 1 for true, 0 for false."""
     if type(x) is Value:

@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.backends.selection import backend_of
+from wengert.core.forward import fused
 from wengert.core.watched import differs_on_arrays, into_array, of_arrays
 from wengert.kernels import rows
 from wengert.ops.blas import add_up
@@ -168,7 +169,7 @@ def _check_dtypes(x: Any, kernel: str, *others: Any) -> None:
 @into_array
 def update_running(running: Any, value: Any, momentum: float) -> None:
     """Set running = (1 - momentum) * running + momentum * value in place. value: an array."""
-    _store(running, raw(running) * (1 - momentum) + momentum * raw(value).reshape(-1))
+    _store(running, fused(lambda old, new: old * (1 - momentum) + momentum * new.reshape(-1), raw(running), raw(value)))
 
 
 @into_array
@@ -185,7 +186,7 @@ def _store(running: Any, values: Any) -> None:
 @of_arrays
 def _unbiased_variance(rstd: Any, eps: float, n: int) -> Any:
     """Return the unbiased variance of n values, given 1 / sqrt(biased variance + eps)."""
-    return (1 / raw(rstd) ** 2 - eps) * (n / max(n - 1, 1))
+    return fused(lambda rstd: (1 / rstd**2 - eps) * (n / max(n - 1, 1)), raw(rstd))
 
 
 def _refuse_gradients(**running: Any) -> None:
