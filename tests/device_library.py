@@ -15,6 +15,11 @@ on_the_stand_in = pytest.mark.skipif(ON_GPU, reason="the stand-in counts how oft
 on_two_devices = pytest.mark.skipif(ON_GPU and selection.backend_for("cuda").device_count() < 2, reason="there is one GPU")
 
 
+def a_place() -> str:
+    """Return a device for tensors: one that is not the current one, where there are several."""
+    return "cuda:1" if selection.backend_for("cuda").device_count() > 1 else "cuda:0"
+
+
 def in_use() -> AbstractContextManager[None]:
     """Let tensors hold the library's arrays in the block."""
     return nullcontext() if ON_GPU else standin.in_use()

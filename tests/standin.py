@@ -144,9 +144,12 @@ def _arrays(x: Any) -> list[Array]:
 
 def _launch(label: str, reads: Any, writes: Any) -> None:
     """Add a kernel to the current stream of the device of its arrays."""
-    found = [*reads, *writes]
-    with current(found[0].index if found else _current):
-        current_stream().launch(label, reads, writes)
+    for x in (*reads, *writes):
+        if x.index != _current:
+            raise ValueError(
+                f"Array device must be same as the current device: array device = {x.index} while current = {_current}."
+            )
+    current_stream().launch(label, reads, writes)
 
 
 def _refuse_arguments(function: Any, label: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -505,14 +508,15 @@ def from_dlpack(x: Any) -> Array:
 
 
 def to_host(x: Array) -> np.ndarray:
-    found = to_host_later(x)
     with current(x.index):
+        found = to_host_later(x)
         current_stream().synchronize()
     return found
 
 
 def to_host_later(x: Array) -> np.ndarray:
-    _launch("to_host", [x], [])
+    with current(x.index):
+        _launch("to_host", [x], [])
     return x.data_.copy("K")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import device_name, to_host
+from wengert.backends.selection import device_name, on_device, to_host
 from wengert.conversions import ConversionMembers
 from wengert.core import watched
 from wengert.core.hooks import RemovableHandle, warn_if_has_hooks
@@ -491,7 +491,8 @@ class Tensor(ReadableBase, OperationMethods, ConversionMembers, GradientMembers,
         self._check_no_tangent("deepcopy")
         if id(self) in memo:
             return memo[id(self)]
-        result = wrap_as(type(self), self._array.copy(order="K"))
+        with on_device(device_name(self._array)):
+            result = wrap_as(type(self), self._array.copy(order="K"))
         result._requires_grad = self._requires_grad
         result._flags = self._flags & IS_VOLATILE
         memo[id(self)] = result

@@ -435,3 +435,57 @@ def test_distributions_draw_and_measure_on_the_device_of_their_parameters():
         distribution = getattr(torch.distributions, name)(*given)
         drawn = distribution.sample((2,))
         assert drawn.is_cuda and distribution.log_prob(drawn).is_cuda, name
+
+
+@on_two_devices
+def test_work_on_another_device_than_the_current_one():
+    """The stand-in refuses such work, as CuPy does where one GPU cannot reach the memory of another. Everything here lies on
+    cuda:1, or goes from cuda:0 to cuda:1 and back, while cuda:0 is the current device."""
+
+    class Net(torch.nn.Module):
+        def __init__(self, *places):
+            super().__init__()
+            torch.manual_seed(0)
+            self.places = places
+            self.first, self.second = torch.nn.Linear(3, 4).to(places[0]), torch.nn.Linear(4, 4, bias=False).to(places[1])
+            self.norm = torch.nn.BatchNorm1d(4).to(places[1])
+
+        def forward(self, x):
+            y = torch.tanh(self.first(x.to(self.places[0])))
+            return self.norm(self.second(y.to(self.places[1]))).to(self.places[0]) + y  # y's gradient comes from two devices
+
+    def train(kind, *places):
+        net, x = Net(*places).double(), torch.linspace(-1, 1, 15, dtype=torch.float64).reshape(5, 3)
+        optimizer, losses = kind(net.parameters(), lr=0.05), []
+        for _ in range(4):
+            optimizer.zero_grad()
+            for part in (x[:3], x[2:]):  # the second pass adds to the gradients
+                loss = net(part).square().mean()
+                loss.backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 0.5)
+            optimizer.step()
+            losses.append(loss.item())
+        assert [str(p.device) for p in copy.deepcopy(net).parameters()] == [str(p.grad.device) for p in net.parameters()]
+        return losses
+
+    for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.RMSprop):
+        expected = train(kind, "cpu", "cpu")
+        for places in (("cuda:1", "cuda:1"), ("cuda:0", "cuda:1"), ("cuda:1", "cuda:0")):
+            assert train(kind, *places) == pytest.approx(expected, rel=1e-9)
+
+    x = torch.zeros(3, 3, device="cuda:1")
+    x[0], x[1, 2], x[:, 1] = 1, 2.0, torch.tensor([3.0, 4.0, 5.0])
+    x[torch.tensor([2])] = 6.0
+    x += 1
+    x.mul_(2).add_(torch.ones(3, device="cuda:1"), alpha=3).clamp_(max=12).index_add_(0, torch.tensor([0], device="cuda:1"), x[:1].clone())
+    assert x.tolist() == [[14.0, 22.0, 14.0], [5.0, 12.0, 9.0], [12.0, 12.0, 12.0]]
+    y = torch.empty(3, 3, device="cuda:1").copy_(x).sub_(x).fill_(3).zero_()
+    torch.add(x, 1.0, out=y)
+    z = torch.empty(0, device="cuda:1")
+    torch.add(x, 1.0, out=z)
+    z.copy_(z.clone().uniform_().mul_(0) + z).resize_(2, 2)
+    assert (y == x + 1).all() and z.tolist() == [[15.0, 23.0], [15.0, 6.0]] and str(z.device) == "cuda:1"
+    c = torch.complex(x, x).conj()
+    c[0] = 1j
+    assert c.imag[1].tolist() == [-5.0, -12.0, -9.0] and c.resolve_conj()[0, 0].item() == 1j
+    assert str(torch.randint(5, (2,), device="cuda:1").device) == str(torch.stack([x, x]).sum(0).device) == "cuda:1"

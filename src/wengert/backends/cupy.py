@@ -89,13 +89,15 @@ def synchronize(index: int | None = None) -> None:
 
 def to_host(x: Any) -> Any:
     """Return a copy in main memory. It waits for the GPU."""
-    return _cp.asnumpy(x, order="A")  # order="C" would copy on the GPU first
+    with x.device:
+        return _cp.asnumpy(x, order="A")  # order="C" would copy on the GPU first
 
 
 def to_host_later(x: Any) -> Any:
-    """Return an array in pinned memory that the current stream fills. Nothing waits for the GPU."""
+    """Return an array in pinned memory that the current stream of x's GPU fills. Nothing waits for the GPU."""
     found = _empty_pinned(x)
-    x.get(out=found, blocking=False)
+    with x.device:
+        x.get(out=found, blocking=False)
     return found
 
 

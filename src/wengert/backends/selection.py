@@ -9,8 +9,8 @@ Two questions have two functions. `is_array` asks whether a tensor can hold x: w
 from __future__ import annotations
 
 from _thread import allocate_lock
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -18,6 +18,8 @@ import numpy as np
 from wengert import errors
 from wengert._forks import import_late, is_installed
 from wengert.backends import numpy as numpy_backend
+
+Result = TypeVar("Result")
 
 others: dict[type, Any] = {}  # the backends besides NumPy's that are in use, by the type of their arrays
 loaded: dict[str, Any] = {}  # the same backends, by the type of their devices
@@ -156,12 +158,30 @@ def _root(x: Any) -> Any:
     return x
 
 
+def on_device(where: str) -> Any:
+    """Return a context in which arrays are made on the device "cpu" or "cuda:0"."""
+    name, _, index = where.partition(":")
+    return backend_for(name).current(int(index or 0))
+
+
+def elsewhere(x: Any) -> Any:
+    """Return a context in which the device of an array is the current one, or None if it is, or if x is NumPy's."""
+    backend = others.get(type(x))
+    if backend is None or backend.device_of(x) == backend.current_device():
+        return None
+    return backend.current(backend.device_of(x))
+
+
+def run_in(place: Any, function: Callable[..., Result], *arguments: Any) -> Result:
+    """Return function(*arguments), called in a context."""
+    with place:
+        return function(*arguments)
+
+
 def new_on(where: str, function: str, *arguments: Any) -> Any:
     """Return what a backend's function of this name, such as empty, makes on the device "cpu" or "cuda:0"."""
-    name, _, index = where.partition(":")
-    backend = backend_for(name)
-    with backend.current(int(index or 0)):
-        return getattr(backend, function)(*arguments)
+    with on_device(where):
+        return getattr(backend_for(where.partition(":")[0]), function)(*arguments)
 
 
 def filled_on(where: str, shape: tuple[int, ...], dtype: Any, number: int) -> Any:

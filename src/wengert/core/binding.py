@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert import _shim as cython
 from wengert import errors
-from wengert.backends.selection import others
+from wengert.backends.selection import device_name, on_device, others
 from wengert.core.dispatch import call, call1, call2
 from wengert.core.forward import raise_explained, raise_explained_function
 from wengert.core.op import MISSING, Op, public_name
@@ -99,6 +99,21 @@ def make_sizes_function(op: Op, function: Callable[..., Any]) -> Callable[..., A
     return of_sizes
 
 
+def call_on_their_device(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function with a device as the current one: that of the first tensor on one, among the arguments and in lists of them,
+    or else that of the argument device."""
+    for x in (*args, *kwargs.values()):
+        for y in x if isinstance(x, (list, tuple)) else (x,):
+            if isinstance(y, TensorBase) and type(y._array) in others:
+                with on_device(device_name(y._array)):
+                    return function(*args, **kwargs)
+    where = str(kwargs.get("device"))
+    if where.startswith("cuda:"):
+        with on_device(where):
+            return function(*args, **kwargs)
+    return function(*args, **kwargs)
+
+
 def make_explained_function(name: str, function: Callable[..., Any], fn: Any, respelled: Any) -> Callable[..., Any]:
     """Return a function that calls `function`, and explains its errors. fn: the Python function that has the parameters.
 
@@ -113,7 +128,7 @@ def make_explained_function(name: str, function: Callable[..., Any], fn: Any, re
         if kwargs:
             kwargs = respelled(kwargs)
         try:
-            return function(*args, **kwargs)
+            return call_on_their_device(function, args, kwargs) if others else function(*args, **kwargs)
         except Exception as error:
             if has_foreign(args, kwargs):
                 found = override_foreign(explained, args, kwargs)

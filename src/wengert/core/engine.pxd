@@ -4,7 +4,7 @@ from wengert.core.buffers cimport InputBuffer, cotangent_of, set_cotangent
 from wengert.core.delivery cimport as_tensor, as_value, dense
 from wengert.core.hook_calls cimport call_hooks, call_posthooks, call_prehooks, call_tensor_hooks
 from wengert.core.modes cimport current_task, flags, set_current_task, set_flags
-from wengert.core.node cimport AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs, next_node
+from wengert.core.node cimport AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs, meta_at, next_node
 from wengert.core.rules cimport add_source, rule_results, run_op
 from wengert.core.task cimport GraphTask
 from wengert.core.tensor cimport TensorBase, wrap
@@ -24,8 +24,9 @@ cpdef start(GraphTask task, list roots, list cotangents)
 cdef run(GraphTask task)
 @cython.locals(leaf=TensorBase)
 cdef bint is_unwatched(AccumulateGrad node) except -1
-@cython.locals(variable=TensorBase, hooks=NodeHooks)
 cpdef evaluate_node(GraphTask task, Node node, InputBuffer buffer)
+@cython.locals(variable=TensorBase, hooks=NodeHooks)
+cdef evaluate_needed(GraphTask task, Node node, InputBuffer buffer)
 @cython.locals(behind=Node, i=Py_ssize_t)
 cdef skip(GraphTask task, Node node)
 @cython.locals(captures=list, last_use=bint, nr=Py_ssize_t)

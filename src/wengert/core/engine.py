@@ -25,13 +25,14 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
+from wengert.backends.selection import on_device, others
 from wengert.core import recorded_passes
 from wengert.core.accumulate import accumulate
 from wengert.core.buffers import InputBuffer, cotangent_of, set_cotangent
 from wengert.core.delivery import as_tensor, as_value, dense
 from wengert.core.hook_calls import call_hooks, call_posthooks, call_prehooks, call_tensor_hooks
 from wengert.core.modes import AUTOCAST, DUAL, NO_GRAD, current_task, flags, set_current_task, set_flags
-from wengert.core.node import AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs, next_node
+from wengert.core.node import AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs, meta_at, next_node
 from wengert.core.reentry import LEVELS, run_on_new_thread
 from wengert.core.rules import add_source, rule_results, run_op
 from wengert.core.task import GraphTask
@@ -174,7 +175,7 @@ def start(task: GraphTask, roots: list[Edge], cotangents: list[Any]) -> None:
 
 def run(task: GraphTask) -> None:
     """Evaluate ready nodes until none is left."""
-    plain = not task.create_graph
+    plain = not task.create_graph and not others
     while True:
         node: Node | None = task.pop() if task.heap or not task.stack else task.stack.pop()
         if node is None:
@@ -214,7 +215,15 @@ def evaluate_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
     """Run one node on its buffer and hand the results on. Called for the nodes that run() does not run itself."""
     if not buffer.needed:
         skip(task, node)
-        return
+    elif others and meta_at(node, 0).place != "cpu":
+        with on_device(meta_at(node, 0).place):
+            evaluate_needed(task, node, buffer)
+    else:
+        evaluate_needed(task, node, buffer)
+
+
+def evaluate_needed(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
+    """Run a node that leads to what the pass is for, on the current device."""
     task.settle(node, buffer)
     if node._hooks is not None:
         call_tensor_hooks(task, node._hooks, buffer)

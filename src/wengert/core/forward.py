@@ -328,9 +328,13 @@ def promote_pair(op: Op, a: Any, b: Any) -> list[Any] | None:
 
 def cast_array(x: Any, dtype: Any) -> Any:
     """Return x in another dtype, without NumPy's warnings of overflow and of a discarded imaginary part."""
+    backend = backend_of(x)
+    if backend is not numpy_backend:
+        with backend.current(backend.device_of(x)):
+            return backend.cast(x, dtype)
     quiet_enter()
     try:
-        return backend_of(x).cast(x, dtype)
+        return numpy_backend.cast(x, dtype)
     finally:
         quiet_exit()
 

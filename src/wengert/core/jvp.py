@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.backends.selection import backend_of, is_array
+from wengert.backends.selection import backend_of, elsewhere, is_array, others, run_in
 from wengert.core import engine
 from wengert.core.dispatch import call, unwrap
 from wengert.core.modes import NO_GRAD, flags, set_flags
@@ -30,7 +30,10 @@ def output_tangents(
     """Return the tangent of each output: a tensor, or None. tangents: of the inputs, each a tensor or None."""
     if not op.rules and not op.jvps:
         return [None] * len(outputs)
-    return Application(op, inputs, tangents, params, outputs).tangents_out()
+    application = Application(op, inputs, tangents, params, outputs)
+    if others and (place := elsewhere(outputs[0]._array)) is not None:
+        return run_in(place, application.tangents_out)
+    return application.tangents_out()
 
 
 def directional_derivative(result: TensorBase, inputs: list[Any], tangents: list[Any]) -> Any:

@@ -23,7 +23,7 @@ from weakref import ref
 import numpy as np
 
 from wengert import errors
-from wengert.backends.selection import backend_of
+from wengert.backends.selection import backend_of, device_name, on_device
 from wengert.core.tensor import TensorBase, ViewInfo, counter_of, set_mirror_renewer
 from wengert.kernels.memory import offset_of, owner_of
 
@@ -82,7 +82,8 @@ def reflect(op: Any, params: Any, nr: int, source: TensorBase) -> tuple[Any, Any
             physical = physical[nr]
     if not relation:
         return physical, None, 0
-    return image(physical, relation, _like(physical)), physical, relation
+    with on_device(device_name(physical)):
+        return image(physical, relation, _like(physical)), physical, relation
 
 
 def _like(array: Any) -> Any:
@@ -127,7 +128,8 @@ def renew(tensor: TensorBase) -> None:
     """Compute a mirror again from the memory of its base."""
     info: Any = tensor._view
     if info.physical.shape == tensor._array.shape:
-        image(info.physical, info.relation, tensor._array)
+        with on_device(device_name(info.physical)):
+            image(info.physical, info.relation, tensor._array)
     else:  # it was resized, and has left its base
         info.physical, info.relation = None, 0
 
@@ -143,7 +145,8 @@ def write_through(target: TensorBase) -> None:
         info = tensor._view
         if info.physical is not None and owner_of(tensor._array) is written:
             if info.physical.shape == tensor._array.shape:
-                info.physical[...] = image(tensor._array, info.relation)
+                with on_device(device_name(written)):
+                    info.physical[...] = image(tensor._array, info.relation)
             else:
                 info.physical, info.relation = None, 0
     for tensor in mirrors:

@@ -61,6 +61,7 @@ def _forget(by_root: dict[int, Any], number: int, _: Any) -> None:
     by_root.pop(number, None)
 
 
+@cython.binding(False)
 @cython.cclass
 class Tape:
     """Instructions and storages of a run. A derived class says what is recorded of parameters, views and unknown arrays.

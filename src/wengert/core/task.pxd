@@ -72,6 +72,7 @@ cdef class GraphTask:
     cdef add_read(self, Node node, int nr, object ct, object index)
     @cython.locals(read=ReadCotangent)
     cdef object sum_of(self, object held, bint held_owned, object value, bint owned, TensorMeta meta)
+    cdef object sum_here(self, object held, bint held_owned, object value, bint owned, TensorMeta meta)
     cdef begin_quiet(self)
     cdef end_quiet(self)
     @cython.locals(stack=list, node=Node, behind=Node, buffer=InputBuffer, root=Edge, i=Py_ssize_t)

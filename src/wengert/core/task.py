@@ -14,7 +14,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert._forks import in_child
-from wengert.backends.selection import others
+from wengert.backends.selection import on_device, others
 from wengert.core.buffers import InputBuffer, ReadCotangent, zeros_beside
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.node import AccumulateGrad, Edge, Node, OpNode, TensorMeta, find_position, meta_at, next_node
@@ -246,7 +246,7 @@ class GraphTask:
             elif buffer.cotangent is None:
                 buffer.cotangent = value
                 buffer.owned = owned
-            elif buffer.owned and not self.create_graph:
+            elif buffer.owned and not self.create_graph and not others:
                 held = buffer.cotangent
                 buffer.untaken = None
                 if not wk_add_into(held, value):
@@ -312,6 +312,13 @@ class GraphTask:
 
     def sum_of(self, held: Any, held_owned: bool, value: Any, owned: bool, meta: TensorMeta) -> Any:
         """Return held + value, computed in place if one of them is owned. Set self.sum_owned to whether the sum is owned."""
+        if others and meta.place != "cpu":
+            with on_device(meta.place):
+                return self.sum_here(held, held_owned, value, owned, meta)
+        return self.sum_here(held, held_owned, value, owned, meta)
+
+    def sum_here(self, held: Any, held_owned: bool, value: Any, owned: bool, meta: TensorMeta) -> Any:
+        """sum_of on the current device."""
         self.sum_owned = True
         face = self.face
         if isinstance(value, ReadCotangent):

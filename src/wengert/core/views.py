@@ -22,7 +22,7 @@ import numpy as np
 from wengert import _shim as cython
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
-from wengert.backends.selection import backend_among, backend_of, device_name, is_array, others, placed
+from wengert.backends.selection import backend_among, backend_of, device_name, elsewhere, is_array, others, placed, run_in
 from wengert.core.dispatch import (
     VIEW_DEFAULT,
     VIEW_IN_FUNCTION,
@@ -340,6 +340,8 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
         raise errors.wrong_receiver(op.name + "_", type(inputs[0]))
     if others:
         inputs = aligned_to_target(inputs)
+        if (place := elsewhere(inputs[0]._array)) is not None:
+            return run_in(place, call_inplace, op, inputs, params)
     target: TensorBase = inputs[0]
     refresh_target(target)
     arrays, needs = unwrap(op, inputs)
@@ -684,12 +686,12 @@ def store_out(tensor: TensorBase, value: Any) -> None:
     """Write a result into an out= tensor."""
     check_write(tensor, False)
     if others and device_name(value) != device_name(tensor._array):
-        raise errors.DeviceError(
-            f"Expected out tensor to have device {device_name(value)}, but got {device_name(tensor._array)} instead"
-        )
+        raise errors.out_on_device(device_name(value), device_name(tensor._array))
     if value.dtype != tensor._array.dtype:
         dtypes.check_can_write(value.dtype, tensor._array.dtype)
-    if tensor._array.shape != value.shape:
+    if others and (place := elsewhere(value)) is not None:
+        run_in(place, store_out, tensor, value)
+    elif tensor._array.shape != value.shape:
         tensor._array = cast_array(value, tensor._array.dtype).copy()
         tensor._meta = None
         bump(tensor)

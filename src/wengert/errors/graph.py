@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .classes import (
+    DeviceError,
     DualDtypeError,
     ElementError,
     FunctionError,
@@ -57,6 +58,10 @@ def invalid_gradient_shape(node_name: str, index: int, got: Sequence[int], expec
 def invalid_gradient_device(node_name: str, index: int, got: str, expected: str) -> FunctionError:
     returned = f"Function {node_name} returned an " if node_name else ""
     return FunctionError(f"{returned}invalid gradient at index {index} - expected device {expected} but got {got}")
+
+
+def out_on_device(expected: str, got: str) -> DeviceError:
+    return DeviceError(f"Expected out tensor to have device {expected}, but got {got} instead")
 
 
 def out_requires_grad(op: str) -> GraphError:

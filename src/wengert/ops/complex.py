@@ -21,7 +21,8 @@ def _conj(xp, x):
     """Complex conjugate of a complex x: a view. See Note [Mirrors] in core/mirrors.py.
 
     Derivative: the conjugate of the cotangent."""
-    return xp.conjugate(x)
+    with xp.current(xp.device_of(x)):
+        return xp.conjugate(x)
 
 
 _conj.reflection = mirrors.CONJUGATE
@@ -51,7 +52,8 @@ def _neg_view(xp, x):
     """Negative of x: a view.
 
     Derivative: -1."""
-    return xp.negative(x)
+    with xp.current(xp.device_of(x)):
+        return xp.negative(x)
 
 
 _neg_view.reflection = mirrors.NEGATIVE

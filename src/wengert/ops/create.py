@@ -19,9 +19,11 @@ from wengert.backends.selection import (
     backend_of,
     cuda_is_available,
     device_name,
+    elsewhere,
     is_array,
     move,
     new_on,
+    others,
     to_host,
     why_no_cuda,
 )
@@ -258,7 +260,11 @@ def _array_and_dtype(function: str, input: Any, dtype: Any) -> tuple[Any, Any]:
 def _new_like(function: str, array: Any, dtype: Any, options: dict[str, Any], *fill: Any) -> Any:
     """Return xp.zeros_like(array) or the like, on the device of array unless options name another one."""
     options.setdefault("device", device_name(array))
-    return getattr(backend_of(array), function)(array, *fill, dtype=dtype)
+    make = getattr(backend_of(array), function)
+    if others and (place := elsewhere(array)) is not None:
+        with place:
+            return make(array, *fill, dtype=dtype)
+    return make(array, *fill, dtype=dtype)
 
 
 def _new_beside(self: Any, options: dict[str, Any]) -> dict[str, Any]:

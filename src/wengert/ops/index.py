@@ -644,7 +644,7 @@ def write_unrecorded(target: Any, basic: tuple, arrays: list, dims: tuple, value
         region = target._array[basic]
     except (IndexError, OverflowError):
         raise _out_of_range(target._array.shape, basic) from None
-    if type(value) is float and region.dtype.kind == "f" and -65504.0 <= value <= 65504.0 and not dims:
+    if type(value) is float and region.dtype.kind == "f" and -65504.0 <= value <= 65504.0 and not dims and not others:
         begin_write(target, region)
         region[...] = value
         bump(target)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import dtypes, errors
-from wengert.backends.selection import is_array, others, placed, together
+from wengert.backends.selection import elsewhere, is_array, others, placed, run_in, together
 from wengert.core.dispatch import aligned_to_target, observe, record, unwrap
 from wengert.core.modes import DUAL, NO_GRAD, OBSERVED, flags, quiet_enter, quiet_exit
 from wengert.core.op import Op
@@ -49,12 +49,17 @@ class unrecorded_write:
         self.target = target
         self.region = target._array if region is None else region
         self.one_value = one_value
+        self.place = elsewhere(self.region) if others else None
 
     def __enter__(self) -> None:
         begin_write(self.target, self.region, self.one_value)
         quiet_enter()
+        if self.place is not None:
+            self.place.__enter__()
 
     def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        if self.place is not None:
+            self.place.__exit__(None, None, None)
         quiet_exit()
         if error is None or is_from_signal(error):
             bump(self.target)
@@ -87,6 +92,8 @@ def write_inplace(
         return write_dual(op, inputs, params, lambda: write_inplace(op, inputs, params, write, one_value))
     if others:
         inputs = aligned_to_target(inputs)
+        if (place := elsewhere(inputs[0]._array)) is not None:
+            return run_in(place, write_inplace, op, inputs, params, write, one_value)
     target = inputs[0]
     refresh_view(target)
     if not is_recorded(*inputs):

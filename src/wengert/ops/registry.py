@@ -63,8 +63,10 @@ from functools import cache, cached_property, partial, wraps
 from typing import Any
 
 from wengert import errors
+from wengert.backends.selection import others
 from wengert.core.binding import (
     bind,
+    call_on_their_device,
     make_explained_function,
     make_function,
     make_operator,
@@ -355,6 +357,8 @@ def _composite_function(op: Composite) -> Callable[..., Any]:
             if "out" in kwargs:
                 return _call_into(name, function, args, kwargs)
         try:
+            if others:
+                return call_on_their_device(on_tensors, (tensor_face, *args), kwargs)
             return on_tensors(tensor_face, *args, **kwargs)
         except Exception as error:
             if has_foreign(args, kwargs):

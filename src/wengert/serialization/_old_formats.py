@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.backends.selection import placed, to_host
+from wengert.backends.selection import device_name, on_device, placed, to_host
 from wengert.core.relocation import bytes_of, new_root
 from wengert.core.tensor import wrap
 from wengert.serialization import _rebuild
@@ -114,7 +114,8 @@ def _fill(file: Any, untyped: UntypedStorage, dtype: Any, swap: bool) -> None:
     (count,) = struct.unpack(">q" if swap and sys.byteorder == "little" else "=q", _read(file, 8))
     if count * (1 if dtype is None else dtype.itemsize) != untyped.nbytes():
         raise errors.FileFormatError("storage has wrong byte size: the file might be corrupted.")
-    untyped._root[:] = placed(np.frombuffer(_read(file, untyped.nbytes()), np.uint8), untyped._root)
+    with on_device(device_name(untyped._root)):
+        untyped._root[:] = placed(np.frombuffer(_read(file, untyped.nbytes()), np.uint8), untyped._root)
     if swap and dtype is not None and dtype.itemsize > 1:
         untyped.byteswap(dtype)
 
