@@ -44,8 +44,8 @@ _AT = {"add": "efdilIL", "maximum": "fdilIL", "minimum": "fdilIL"}  # dtypes tha
 _REDUCTIONS = frozenset({"sum", "prod", "max", "min", "amax", "amin", "mean", "any", "all", "nansum", "nanmax", "nanmin"})
 _VIEWS = frozenset({"as_strided", "broadcast_to", "expand_dims", "moveaxis", "reshape", "squeeze", "swapaxes", "transpose", "view"})
 _WRITING = frozenset({"copyto", "fill", "sort", "partition", "put", "put_along_axis", "at"})  # into their first argument
-_WAITING = frozenset({"nonzero", "flatnonzero", "unique", "argwhere", "bincount", "array_equal", "allclose", "argpartition",
-                      "cholesky", "eig", "eigh", "inv", "qr", "solve", "svd"})  # the last ask whether the matrix was singular
+_FACTORIZATIONS = frozenset({"cholesky", "eig", "eigh", "inv", "qr", "solve", "svd"})  # they ask whether the matrix was singular
+_WAITING = _FACTORIZATIONS | {"nonzero", "flatnonzero", "unique", "argwhere", "bincount", "array_equal", "allclose", "argpartition"}
 # Functions of scipy.special that operations call and CuPy does not have.
 _MISSING_SPECIAL = frozenset({"iv", "ive", "jv", "kn", "kve", "spherical_jn"})
 _LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
@@ -121,7 +121,8 @@ def _run(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         named.pop("subok", None)
     if label == "take":
         named.setdefault("mode", "wrap")  # CuPy raises for no index
-    if label in _WAITING or (label == "repeat" and type(args[1]) is Array):
+    is_empty = label in _FACTORIZATIONS and not given[0].size
+    if (label in _WAITING and not is_empty) or (label == "repeat" and type(args[1]) is Array):
         _wait()
     with np.errstate(all="ignore"):
         result = _computed(function, label, given, named)

@@ -35,7 +35,7 @@ def test_the_program_for_jax_is_recorded_once_and_saved(tmp_path, monkeypatch):
     assert len(names["update"].programs()) == 1
     assert names["value"] < (y * y).mean() / 4
     value, params = names["update"](before, x, y, rate)
-    exec(BLOCKS[3], names)
+    exec(BLOCKS[4], names)
     wengert.testing.assert_close((names["value"], names["params"]), (value, params), rtol=0, atol=0)
     names["update"].to_c("update")
     assert Path("update_test.c").exists()

@@ -61,7 +61,7 @@ def test_types_on_a_gpu_can_be_named():
     with pytest.raises(TypeError, match=r"^type torch\.cuda\.FloatTensor not available"):
         torch.cuda.FloatTensor(2)
     for move in (lambda x: x.cuda(**{"async": True}), lambda x: x.cuda(0), lambda x: x.to("cuda:0")):
-        with pytest.raises(RuntimeError, match=r"CuPy cannot be imported.*Hint"):
+        with pytest.raises(RuntimeError, match=r"no backend for device cuda: .*Hint"):
             move(torch.ones(1))
     with pytest.raises(AttributeError, match=r"wengert\.cuda.*'Streem'"):
         _ = torch.cuda.Streem

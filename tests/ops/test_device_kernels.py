@@ -41,7 +41,7 @@ def source(head: str, place: str, chosen: list[Kernel], dtypes: tuple[str, ...] 
     loops = []
     for number, kernel in enumerate(chosen):
         for dtype in dtypes:
-            s = source_of(kernel, np.dtype(dtype), [False] * len(kernel.operands))
+            s = source_of(kernel, np.dtype(dtype), [dtype] * len(kernel.operands))
             functions[s.functions] = None
             inputs, outputs = [[part.split()[1] for part in text.split(", ")] for text in (s.in_params, s.out_params)]
             parameters = [*[f"const {s.real} *p_{x}" for x in inputs], *[f"{s.real} *p_{y}" for y in outputs], "int n"]
@@ -93,11 +93,11 @@ def test_texts_have_no_macros_left_and_name_each_operand_once():
     assert len(kernels()) > 150
     for kernel in kernels():
         for dtype in ("float16", *REALS):
-            s = source_of(kernel, np.dtype(dtype), [False] * len(kernel.operands))
+            s = source_of(kernel, np.dtype(dtype), [dtype] * len(kernel.operands))
             assert not re.search(r"\b(?:C|VM|LIBM)\(|\breal\b|larger_\(|LIMIT_TRIG", preamble_of(s.functions) + s.operation), kernel.name
             assert s.in_params == ", ".join([f"{dtype} x{i}" for i in range(len(kernel.operands))]) and s.out_params == f"{dtype} y0"
             assert s.real == ("double" if dtype == "float64" else "float") and re.fullmatch(r"\w+", kernel.name)
-    s = source_of(kernels()[0], np.dtype("float16"), [True] * len(kernels()[0].operands))
+    s = source_of(kernels()[0], np.dtype("float16"), [None] * len(kernels()[0].operands))
     assert s.in_params.startswith("float32 x0"), "a number is not rounded to float16"
 
 

@@ -51,7 +51,7 @@ def answer(t, line):
     try:
         return eval("t." + line, {"t": t, "torch": t, "int": int})
     except AssertionError as error:
-        return f"AssertionError: {error}"
+        return "AssertionError: " + str(error).partition(":")[0]  # wengert goes on with the reason
 
 
 @pytest.mark.parametrize("expression", [READ], ids=["all"])

@@ -367,11 +367,11 @@ def run_sum(kernel: Kernel, operands: Sequence[Any], dtype: Any, axes: tuple[int
 
 def _compiled(kernel: Kernel, operands: Sequence[Any], dtype: Any, kind: str) -> Any:
     """Return CuPy's kernel: of each element, or of a sum. CuPy compiles it when it is first called on a GPU."""
-    are_numbers = tuple([type(x) is not ndarray for x in operands])
-    key = kind, dtype, are_numbers
+    kinds = tuple([x.dtype.name if type(x) is ndarray else None for x in operands])
+    key = kind, dtype, kinds
     found = kernel.compiled.get(key)
     if found is None:
-        s = source_of(kernel, dtype, are_numbers)
+        s = source_of(kernel, dtype, kinds)
         if kind == "each":
             found = _cp.ElementwiseKernel(
                 s.in_params, s.out_params, s.operation, kernel.name,

@@ -72,8 +72,8 @@ def computed_in(dtype: Any) -> Any:
     return np.dtype(np.float32) if dtype.itemsize < 4 else dtype
 
 
-def source_of(kernel: Kernel, dtype: Any, are_numbers: Sequence[bool]) -> Source:
-    """Return the text of a kernel for elements of a floating dtype. are_numbers: which operands are Python numbers."""
+def source_of(kernel: Kernel, dtype: Any, kinds: Sequence[str | None]) -> Source:
+    """Return the text of a kernel for elements of a floating dtype. kinds: the dtypes of the operands, None for Python numbers."""
     real = computed_in(dtype)
     c_real = "float" if real.itemsize == 4 else "double"
     n = len(kernel.results)
@@ -91,8 +91,7 @@ def source_of(kernel: Kernel, dtype: Any, are_numbers: Sequence[bool]) -> Source
     operation = f"{c_real} {', '.join(local)}; {function}_into({', '.join([*inputs, *local])}); " + " ".join(
         [f"{y} = {r};" for y, r in zip(outputs, local, strict=True)]
     )
-    kinds = [real.name if is_number else dtype.name for is_number in are_numbers]
     return Source(
-        ", ".join([f"{kind} {x}" for kind, x in zip(kinds, inputs, strict=True)]),
+        ", ".join([f"{kind or real.name} {x}" for kind, x in zip(kinds, inputs, strict=True)]),
         ", ".join([f"{dtype.name} {y}" for y in outputs]), operation, f"{function}({', '.join(inputs)})", text, c_real,
     )  # fmt: skip

@@ -95,8 +95,17 @@ def differs_on_arrays(rule: Any) -> Any:
     """Mark a rule that computes other last bits on arrays than on tensors, by a kernel of its own or by another formula.
 
     A recording that is to be exact runs it on arrays, as backward passes do that are not differentiated again."""
-    rule.differs_on_arrays = True
-    return rule
+    return differs_above(-1)(rule)
+
+
+def differs_above(ndim: int) -> Callable[[Any], Any]:
+    """Mark a rule that does so if the operation's result has more than ndim dimensions."""
+
+    def mark(rule: Any) -> Any:
+        rule.differs_above = ndim
+        return rule
+
+    return mark
 
 
 def own_code(function: Any) -> CodeType:

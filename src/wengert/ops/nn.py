@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert import dtypes, errors
 from wengert.backends.selection import backend_of, device_name, others
-from wengert.core.watched import differs_on_arrays
+from wengert.core.watched import differs_above, differs_on_arrays
 from wengert.kernels import memory, places, rows
 from wengert.ops.add_at import add_at
 from wengert.ops.blas import matrix_product
@@ -81,7 +81,7 @@ def _(F, ct, weight):
 
 
 @linear.vjp("weight")
-@differs_on_arrays
+@differs_above(2)
 def _(F, ct, x, weight_shape):
     x = F.conj(x)
     if x.ndim > 2:

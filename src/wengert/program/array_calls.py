@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core.buffers import ReadCotangent, dense_of
+from wengert.core.node import meta_at
 from wengert.core.op import Op
 from wengert.core.rules import apply_kernel
 from wengert.core.tensor import TensorBase, wrap
@@ -81,7 +82,8 @@ def called(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, 
 
 def differ_on_arrays(node: Any) -> bool:
     """Whether some rule of a node computes other last bits on arrays than on tensors."""
-    return any(getattr(call.function, "differs_on_arrays", False) for call in node._plan.calls)
+    ndim = len(meta_at(node, 0).shape)
+    return any(ndim > getattr(call.function, "differs_above", ndim) for call in node._plan.calls)
 
 
 def rules_of(node: Any, results: Sequence[Any]) -> Callable[..., Any]:
