@@ -31,7 +31,7 @@ from weakref import WeakSet
 
 from wengert import errors
 from wengert._forks import import_late, in_child
-from wengert.backends.selection import backend_for, cuda_is_available, device_name, loaded
+from wengert.backends.selection import backend_for, cuda_is_available, device_name, loaded, why_no_cuda
 from wengert.core.tensor import TensorBase, wrap
 from wengert.devices import device as _device
 from wengert.kernels import native
@@ -74,7 +74,8 @@ class Generator:
     def __new__(cls, device: Any = None) -> Generator:
         kind = "cpu" if device is None else _device(device).type
         if kind != "cpu" and not (kind == "cuda" and cuda_is_available()):
-            raise errors.DeviceError(f"Cannot get {kind.upper()} generator: random numbers are made on the CPU and on CUDA devices")
+            reason = why_no_cuda() if kind == "cuda" else "random numbers are made on the CPU and on CUDA devices"
+            raise errors.DeviceError(f"Cannot get {kind.upper()} generator: {reason}")
         if kind == "cuda" and cls is Generator:
             cls = import_late("wengert.device_generator").DeviceGenerator
         return object.__new__(cls)

@@ -345,7 +345,7 @@ def test_fork_rng_puts_the_state_back(devices):
 def test_generators_of_devices():
     for device in (None, "cpu", "cpu:0", torch.device("cpu")):
         assert str(torch.Generator(device=device).device) == "cpu"
-    with pytest.raises(RuntimeError, match="Cannot get CUDA generator: random numbers are made on the CPU"):
+    with pytest.raises(RuntimeError, match="Cannot get CUDA generator: no backend for device cuda: .*Hint"):
         torch.Generator(device="cuda:1")
     with pytest.raises(RuntimeError, match="Cannot get CUDA generator"), torch.random.fork_rng([0]):
         pass
