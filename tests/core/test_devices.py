@@ -488,4 +488,7 @@ def test_work_on_another_device_than_the_current_one():
     c = torch.complex(x, x).conj()
     c[0] = 1j
     assert c.imag[1].tolist() == [-5.0, -12.0, -9.0] and c.resolve_conj()[0, 0].item() == 1j
+    for where in ("cuda:0", "cuda:1", "cuda:0"):  # what is kept for one device is not taken on another
+        loss = torch.nn.functional.cross_entropy(torch.zeros(2, 4, device=where), torch.tensor([1, 2], device=where))
+        assert loss.item() == pytest.approx(np.log(4)) and str(loss.device) == where
     assert str(torch.randint(5, (2,), device="cuda:1").device) == str(torch.stack([x, x]).sum(0).device) == "cuda:1"

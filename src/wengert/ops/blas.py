@@ -79,7 +79,7 @@ def add_up(xp: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any
 def _long_sum(xp: Any, x: Any) -> Any:
     """Sum of a long contiguous vector. See Note [Sums by BLAS]."""
     n = x.size // _BLOCK * _BLOCK
-    total = xp.add.reduce(xp.dot(x[:n].reshape(-1, _BLOCK), _ones(xp, _BLOCK, x.dtype)))
+    total = xp.add.reduce(xp.dot(x[:n].reshape(-1, _BLOCK), _ones(xp, xp.current_device(), _BLOCK, x.dtype)))
     return total + xp.add.reduce(x[n:]) if n < x.size else total
 
 
@@ -93,13 +93,13 @@ def row_sums(xp: Any, x: Any) -> Any:
     if block == 0 or x.dtype.char not in "fd" or not m:
         return xp.add.reduce(x, axis=1)
     if block == m:
-        return xp.dot(x, _ones(xp, m, x.dtype))
-    return xp.add.reduce(xp.dot(x.reshape(-1, block), _ones(xp, block, x.dtype)).reshape(n, -1), axis=1)
+        return xp.dot(x, _ones(xp, xp.current_device(), m, x.dtype))
+    return xp.add.reduce(xp.dot(x.reshape(-1, block), _ones(xp, xp.current_device(), block, x.dtype)).reshape(n, -1), axis=1)
 
 
 @lru_cache(maxsize=64)
-def _ones(xp: Any, size: int, dtype: Any) -> Any:
-    """Return a cached vector of ones. Callers must not write into it."""
+def _ones(xp: Any, device: int, size: int, dtype: Any) -> Any:
+    """Return a cached vector of ones on the current device, whose number is `device`. Callers must not write into it."""
     return xp.ones(size, dtype)
 
 
