@@ -103,7 +103,7 @@ def _add_repeated(target: Any, index: Any, value: Any) -> None:
 def _add_elements(target: Any, items: tuple, value: Any) -> None:
     """Add value if every dimension has an index array: by one index into the flattened target."""
     xp = backend_of(target)
-    flat = flat_places(items, target.shape)
+    flat = flat_places(items if target.ndim > 1 else private_index(items), target.shape)  # of one dimension it is the index itself
     if value.shape != flat.shape:
         value = xp.broadcast_to(value, flat.shape)
     if not places.write_along(places.ADD, target.reshape(-1), flat.reshape(-1), value.reshape(-1), 0, False):
@@ -124,7 +124,7 @@ def _add_rows(target: Any, dim: int, index: Any, value: Any) -> None:
     if places.write_along(places.ADD, target, index.reshape(-1), flat_value, dim, True):
         return
     blocks, value = target.reshape(-1, size, width), value.reshape(-1, index.size, width)
-    index = counted_from_start(index, size).reshape(-1)
+    index = counted_from_start(private_index(index), size).reshape(-1)
     many = value.size >= _MANY_ELEMENTS and index.size * 4 >= size and target.dtype.char in "fdFD"
     if many and is_installed("scipy.sparse"):
         _add_rows_by_product(blocks, index, value)
